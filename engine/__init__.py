@@ -1,0 +1,1 @@
+"""Games, and the match contract that everything above them plays through."""

@@ -1,0 +1,28 @@
+"""The games that can be played, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+from engine.match import Match, MatchSpec
+
+# Module and function, so that naming a game does not import all others.
+_GAMES: dict[str, tuple[str, str]] = {
+    "ptcg": ("engine.ptcg.game", "new_match"),
+    "standin": ("engine.standin", "new_match"),
+}
+
+
+def game_names() -> tuple[str, ...]:
+    """The names that :attr:`MatchSpec.game` may have."""
+    return tuple(_GAMES)
+
+
+def new_match(spec: MatchSpec) -> Match:
+    """Build the match that ``spec`` defines. Raises ``ValueError`` for an unknown game, a bad deck or option."""
+    if spec.game not in _GAMES:
+        raise ValueError(f"unknown game {spec.game!r}; known: {', '.join(_GAMES)}")
+    module, function = _GAMES[spec.game]
+    build: Callable[[MatchSpec], Match] = getattr(import_module(module), function)
+    return build(spec)
