@@ -1,0 +1,1 @@
+"""Plays tournaments: schedule, game workers on Ray, leases, journal, resume, progress."""

@@ -1,0 +1,132 @@
+"""What a tournament is made of: plain typed data, complete and self-contained.
+
+Jobs compose these from configuration files; nothing here or below reads one. Everything is picklable, so that a worker
+on another machine needs nothing but what it is sent. ``orchestrator.run_tournament(config)`` plays one and returns a
+:class:`Report`; ``orchestrator.schedule.Schedule(config)`` is what will be played, and ``len()`` of it how many games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class ConfigError(ValueError):
+    """A tournament that cannot be played as configured; the text is one line saying what is wrong and what is right."""
+
+
+class DeckPairing(StrEnum):
+    """Which decks meet: each deck itself only, or every pair of decks, mirrors included."""
+
+    MIRROR = "mirror"
+    CROSS = "cross"
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One agent of a tournament: a name that is unique in the run and the plain-JSON configuration that builds it."""
+
+    name: str
+    config: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Deck:
+    """A deck: a name that is unique in the run and its cards as card id to count (empty for a game without cards)."""
+
+    name: str
+    cards: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsConfig:
+    """How long and how often a game is tried. All may change between two starts of a run."""
+
+    game_seconds: float = 600.0
+    """Wall-clock limit of one game; a game over it is cut, retried and in the end recorded as void."""
+    lease_seconds: float = 120.0
+    """A game without any progress for so long is taken from its worker. Longer than the longest single decision."""
+    max_attempts: int = 3
+    """How often a game that fails is tried in all before it is recorded as void."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterConfig:
+    """Where games are played. All may change between two starts of a run."""
+
+    workers: int = 2
+    """Game workers (Ray actors), each a process that keeps one core busy."""
+    address: str | None = None
+    """A running Ray cluster to join (``auto``, ``ray://…``, ``host:port``); ``None`` starts an embedded local one."""
+    games_in_flight: int = 64
+    """How many games one worker keeps open at once where an agent waits for something outside the process."""
+    batch_seconds: float = 0.75
+    """Games of agents that never wait are sent in batches that take about so long."""
+    object_store_mb: int = 100
+    """Size of the embedded Ray object store in MB (at least 80)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StorageConfig:
+    """Where a run is kept. ``root`` is the parent of runs: a local path or any address that ``pyarrow.fs`` knows."""
+
+    root: str = "runs"
+    journal_dir: str | None = None
+    """Folder of the journal, on a local disk of the driver's machine; ``None`` is ``<root>/<run>/journal``."""
+    part_rows: int = 5000
+    """A Parquet part is written when so many finished games wait for one …"""
+    part_seconds: float = 30.0
+    """… or when the first of them has waited so long."""
+
+
+@dataclass(frozen=True, slots=True)
+class TournamentConfig:
+    """A whole tournament.
+
+    ``games_per_pair`` counts games per pair of entrants and deck (unordered pair of decks in ``cross``) and is even.
+    """
+
+    run: str
+    entrants: tuple[Entrant, ...]
+    decks: tuple[Deck, ...]
+    seed: int = 0
+    game: str = "ptcg"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The game's own settings, plain JSON values (see :class:`engine.match.MatchSpec`)."""
+    deck_pairing: DeckPairing = DeckPairing.MIRROR
+    games_per_pair: int = 2
+    extend: bool = False
+    """Allow this start to add entrants, decks or games to a run that was begun with fewer."""
+    limits: LimitsConfig = LimitsConfig()
+    cluster: ClusterConfig = ClusterConfig()
+    storage: StorageConfig = StorageConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How one start of a tournament ended. Counts are games; void games count as done."""
+
+    total: int
+    done: int
+    void: int
+    played: int
+    """Finished by this start."""
+    seconds: float
+    """Wall clock of this start."""
+    interrupted: bool
+    """Stopped by a signal before it was complete; the same command goes on."""
+    run_path: str
+
+    @property
+    def complete(self) -> bool:
+        """Every game of the schedule has a result (a void one counts)."""
+        return self.done >= self.total
+
+    @property
+    def exit_code(self) -> int:
+        """0 complete, 3 incomplete but resumable, 4 complete with void games."""
+        if not self.complete:
+            return 3
+        return 4 if self.void else 0
