@@ -1,0 +1,243 @@
+"""The run store: a run's directory on disk or in object storage, its manifest, its parts and its aggregated tables.
+
+A file comes into being whole: it is written under ``.partial/`` with a name that ends in neither ``.parquet`` nor
+``.json`` and then moved into place, so that a reader sees all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from results.location import Location, StorageError, first_line
+from results.manifest import MANIFEST_NAME, Manifest, ManifestError
+from results.schema import PART_TABLES, SchemaError, check_schema, check_table, columns_of, schema_of
+
+PARTIAL_FOLDER = ".partial"
+_PART_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+
+KEYS = {"games": ("game_id",), "decisions": ("game_id", "decision"), "calls": ("game_id", "decision", "call")}
+"""The columns that tell two rows of a table of parts apart; no two rows of a run share them."""
+
+
+class RunError(StorageError):
+    """A run that is missing, foreign, torn or written by another schema; one line that says what and where."""
+
+
+class Run:
+    """One run's directory.
+
+    Tables come back as Arrow tables; rows are in no particular order. A part that is torn or has another schema, and a
+    row that is there twice, raise :class:`RunError`: nothing is left out or counted twice in silence.
+    """
+
+    def __init__(self, location: Location, manifest: Manifest) -> None:
+        self.location = location
+        self.manifest = manifest
+
+    @classmethod
+    def open(cls, address: str | os.PathLike[str] | Location) -> Self:
+        """Open the run at a local path or ``pyarrow.fs`` address; raises :class:`RunError` where there is none."""
+        location = address if isinstance(address, Location) else Location.parse(address)
+        manifest_file = location.child(MANIFEST_NAME)
+        if not manifest_file.is_file():
+            what = "there is no manifest.json in it" if location.exists() else "there is no such folder"
+            raise RunError(f"no run at {location.path}: {what}")
+        try:
+            manifest = Manifest.from_json(manifest_file.read_bytes())
+        except (ManifestError, OSError) as error:
+            raise RunError(f"{manifest_file.path}: {first_line(error)}") from error
+        return cls(location, manifest)
+
+    @classmethod
+    def named(cls, root: str | os.PathLike[str], name: str) -> Self:
+        """Open the run ``name`` under ``root``; the :class:`RunError` for a missing one lists those that exist."""
+        parent = Location.parse(root)
+        location = parent.child(check_run_name(name))
+        if not location.child(MANIFEST_NAME).is_file():
+            there = run_names(parent)
+            known = f"runs there: {', '.join(there)}" if there else "there are no runs there"
+            raise RunError(f"no run {name!r} in {parent.path}; {known}")
+        return cls.open(location)
+
+    @classmethod
+    def create(cls, address: str | os.PathLike[str] | Location, manifest: Manifest) -> Self:
+        """Make the directory of a new run and write its manifest; raises :class:`RunError` where a run exists."""
+        location = address if isinstance(address, Location) else Location.parse(address)
+        if location.child(MANIFEST_NAME).exists():
+            raise RunError(f"there is a run at {location.path} already")
+        location.make_folder()
+        run = cls(location, manifest)
+        run.write_manifest(manifest)
+        return run
+
+    def write_manifest(self, manifest: Manifest) -> None:
+        """Replace the manifest, whole."""
+        self._write_whole((MANIFEST_NAME,), lambda sink: sink.write(manifest.to_json().encode()))
+        self.manifest = manifest
+
+    # Tables of parts
+
+    def games(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """A row a finished game; ``columns`` limits what is read."""
+        return self._whole("games", columns)
+
+    def decisions(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """A row a decision; ``columns`` limits what is read."""
+        return self._whole("decisions", columns)
+
+    def calls(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """A row an LLM call; ``columns`` limits what is read."""
+        return self._whole("calls", columns)
+
+    def part_names(self, table: str) -> list[str]:
+        """File names of the parts of ``table`` that are in place, sorted."""
+        _check_parts(table)
+        there = self.location.child(table).names()
+        return [name for name, is_folder in there if name.endswith(".parquet") and not is_folder]
+
+    def parts(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """The parts of ``table`` one after the other, so that a reader need not hold all at once."""
+        for name in self.part_names(table):
+            yield self._read(table, self.location.child(table, name), columns)
+
+    def write_part(self, table: str, data: pa.Table, name: str) -> str:
+        """Put ``data`` in place as the part ``name`` (without ``.parquet``) of ``table``; returns the part's path.
+
+        A part of that name is replaced whole, so that a writer that was killed can write the same part again. Raises
+        :class:`results.schema.SchemaError` unless ``data`` has exactly the schema, ``ValueError`` for a bad name.
+        """
+        _check_parts(table)
+        if not _PART_NAME.fullmatch(name) or name.endswith(".parquet"):
+            raise ValueError(f"a part's name is letters, digits, '.', '_' and '-' without '.parquet', not {name!r}")
+        check_table(table, data)
+        return self._write_table((table, f"{name}.parquet"), table, data)
+
+    def remove_partials(self) -> None:
+        """Delete what writers that were killed left half written; only the one writer of a run may call this."""
+        self.location.child(PARTIAL_FOLDER).delete_folder()
+
+    # Tables of one file, written by the aggregation
+
+    def ratings(self) -> pa.Table:
+        """A row an entrant, best first."""
+        return self.table("ratings")
+
+    def win_rates(self) -> pa.Table:
+        """A row an ordered pair of entrants."""
+        return self.table("win_rates")
+
+    def agents(self) -> pa.Table:
+        """A row an entrant: what it did and what it cost."""
+        return self.table("agents")
+
+    def table(self, table: str) -> pa.Table:
+        """Any table by name; raises :class:`RunError` where the aggregation has not written it yet."""
+        columns_of(table)
+        if table in PART_TABLES:
+            return self._whole(table, None)
+        location = self.location.child(f"{table}.parquet")
+        if not location.is_file():
+            name = self.manifest.run
+            raise RunError(f"{location.path} is not there yet; python -m jobs.aggregate run={name} writes it")
+        return self._read(table, location, None)
+
+    def write_table(self, table: str, data: pa.Table, csv: bool = False) -> list[str]:
+        """Replace ``<table>.parquet`` (and ``.csv``) whole; returns the paths. Raises ``SchemaError`` as above."""
+        if table in PART_TABLES:
+            raise ValueError(f"{table!r} is a table of parts; use write_part")
+        check_table(table, data)
+        written = [self._write_table((f"{table}.parquet",), table, data)]
+        if csv:
+            written.append(self._write_whole((f"{table}.csv",), lambda sink: pa_csv.write_csv(data, sink)))
+        return written
+
+    # Files
+
+    def _whole(self, table: str, columns: Sequence[str] | None) -> pa.Table:
+        keys = KEYS[table]
+        wanted = [column.name for column in columns_of(table)] if columns is None else list(columns)
+        read = [*wanted, *(key for key in keys if key not in wanted)]
+        parts = list(self.parts(table, read))
+        if not parts:
+            return _select(table, wanted).empty_table()
+        whole = pa.concat_tables(parts)
+        self.check_unique(table, whole)
+        return whole.select(wanted)
+
+    def check_unique(self, table: str, keys: pa.Table) -> None:
+        """Raise :class:`RunError` where two rows of ``keys`` (with the key columns of ``table``) are the same one."""
+        columns = list(KEYS[table])
+        if len(columns) == 1 and pc.count_distinct(keys[columns[0]]).as_py() == len(keys):
+            return
+        counted = keys.select(columns).group_by(columns).aggregate([([], "count_all")])
+        if len(counted) == len(keys):
+            return
+        twice = counted.filter(pc.greater(counted["count_all"], 1)).sort_by(columns[0]).slice(0, 1).to_pylist()[0]
+        where = [
+            f"{table}/{name}"
+            for name, part in zip(self.part_names(table), self.parts(table, columns), strict=True)
+            for row in part.filter(pc.equal(part["game_id"], twice["game_id"])).to_pylist()
+            if all(row[column] == twice[column] for column in columns)
+        ]
+        row = ", ".join(f"{column} {twice[column]}" for column in columns)
+        raise RunError(f"run {self.manifest.run!r} holds {row} more than once: in {' and '.join(where)}")
+
+    def _read(self, table: str, location: Location, columns: Sequence[str] | None) -> pa.Table:
+        try:
+            with location.filesystem.open_input_file(location.path) as source:
+                file = pq.ParquetFile(source)
+                check_schema(table, file.schema_arrow)
+                schema = _select(table, columns)
+                data: pa.Table = file.read(columns=schema.names)
+        except SchemaError as error:
+            raise RunError(f"{location.path}: {error}") from error
+        except (pa.ArrowException, OSError) as error:
+            raise RunError(f"{location.path} is not a whole Parquet file: {first_line(error)}") from error
+        return data.select(schema.names).replace_schema_metadata(schema.metadata)
+
+    def _write_table(self, names: tuple[str, ...], table: str, data: pa.Table) -> str:
+        # The file carries our metadata whatever the caller's table came with.
+        data = data.cast(schema_of(table))
+        return self._write_whole(names, lambda sink: pq.write_table(data, sink, compression="zstd"))
+
+    def _write_whole(self, names: tuple[str, ...], write: Callable[[Any], object]) -> str:
+        target = self.location.child(*names)
+        partial = self.location.child(PARTIAL_FOLDER, f"{'-'.join(names)}.{uuid.uuid4().hex}.partial")
+        target.write_whole(partial, write)
+        return target.path
+
+
+def run_names(root: Location) -> list[str]:
+    """Names of the runs under ``root``, sorted."""
+    return [name for name, is_folder in root.names() if is_folder and root.child(name, MANIFEST_NAME).is_file()]
+
+
+def check_run_name(name: str) -> str:
+    """``name``, where a run may be called so: it is one folder's name. Raises :class:`RunError` otherwise."""
+    if not name.strip() or name.startswith(".") or "/" in name or "\\" in name or not name.isprintable():
+        raise RunError(f"a run cannot be called {name!r}: take a folder's name, without '/' and not starting with '.'")
+    return name
+
+
+def _check_parts(table: str) -> None:
+    if table not in PART_TABLES:
+        raise ValueError(f"{table!r} is no table of parts; those are {', '.join(PART_TABLES)}")
+
+
+def _select(table: str, columns: Sequence[str] | None) -> pa.Schema:
+    """The schema of ``table`` with only ``columns``, in the order asked for."""
+    schema = schema_of(table)
+    if columns is None:
+        return schema
+    if unknown := [name for name in columns if name not in schema.names]:
+        raise ValueError(f"table {table!r} has no column {', '.join(unknown)}; it has {', '.join(schema.names)}")
+    return pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
