@@ -1,0 +1,1 @@
+"""What :mod:`jobs.config` is made of: schemas, overrides, composition, and errors that fit in one line."""

@@ -1,0 +1,269 @@
+"""One small wrapper that makes a function a job: configuration composed by Hydra, typed, checked, and handed over.
+
+A job is a schema and a function::
+
+    @dataclass
+    class AggregateConfig:
+        run: str = key("the run to rate", name=True)
+        storage: Storage = group(Storage, "where runs are kept", "local")
+
+    @job("aggregate", AggregateConfig)
+    def main(config: AggregateConfig) -> int:
+        \"\"\"Rate the entrants of a run.\"\"\"
+        ...
+
+    if __name__ == "__main__":
+        sys.exit(main())
+
+``main()`` reads ``sys.argv`` (``main(["run=first"])`` does not) and returns the exit code. Whatever is wrong with the
+configuration, found by the wrapper or raised by the function as :class:`ConfigError`, is one line on standard error
+and exit code 2. See ``docs/configuration.md`` for what a user may write.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import functools
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from omegaconf import DictConfig, OmegaConf
+
+from jobs.composition import entrants
+from jobs.composition.errors import ConfigError, one_line
+from jobs.composition.help import help_text
+from jobs.composition.overrides import Groups, cross_value, prepare, spread
+from jobs.composition.schema import REQUIRED, Key, Schema, group, key
+from jobs.composition.tree import Tree, register, resolved
+
+__all__ = ["REQUIRED", "ConfigError", "ExitCode", "group", "job", "key"]
+
+_Config = TypeVar("_Config")
+
+
+class ExitCode:
+    """What a job's exit code says."""
+
+    COMPLETE = 0
+    FAULT = 1
+    """Something unexpected; for ``jobs.compare`` and ``jobs.replay``, a difference."""
+    BAD_CONFIG = 2
+    INCOMPLETE = 3
+    """Not all games have a result; the same command goes on."""
+    VOID_GAMES = 4
+    """Complete, but some games are void."""
+    INTERRUPTED = 130
+    """Ctrl-C in a job that has nothing to resume."""
+
+
+def job(
+    name: str, schema: type[_Config], *, config: str | None = None, groups: Sequence[str] = ()
+) -> Callable[[Callable[[_Config], int | None]], Callable[..., int]]:
+    """Make a function of a typed configuration the job ``name`` (``python -m jobs.<name>``).
+
+    ``schema`` is the dataclass of all keys. ``config`` names the file of ``conf/`` that is the job's primary
+    configuration; without it the defaults of the schema and of its groups are. ``groups`` are further groups that may
+    be chosen, whose files set keys anywhere (``experiment``). The function's docstring is what ``--help`` says.
+    """
+
+    def wrap(function: Callable[[_Config], int | None]) -> Callable[..., int]:
+        @functools.wraps(function)
+        def main(argv: Sequence[str] | None = None) -> int:
+            return _Job(name, schema, config, tuple(groups), function).main(sys.argv[1:] if argv is None else argv)
+
+        return main
+
+    return wrap
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message}; see --help")
+
+
+@dataclasses.dataclass(frozen=True)
+class _Job:
+    name: str
+    schema: type[Any]
+    config: str | None
+    groups: tuple[str, ...]
+    function: Callable[[Any], int | None]
+
+    def main(self, argv: Sequence[str]) -> int:
+        """Run the job as the command line ``argv`` says and return the exit code."""
+        try:
+            return self._main(argv)
+        except ConfigError as error:
+            self._complain(one_line(str(error)))
+            if os.environ.get("HYDRA_FULL_ERROR") == "1":
+                traceback.print_exc()
+            return ExitCode.BAD_CONFIG
+        except KeyboardInterrupt:
+            self._complain("interrupted")
+            return ExitCode.INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read our output has gone (`| head`); there is nobody left to tell.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return ExitCode.FAULT
+        except OSError as error:
+            if os.environ.get("HYDRA_FULL_ERROR") == "1":
+                traceback.print_exc()
+            self._complain(one_line(str(error)))
+            return ExitCode.FAULT
+        except Exception as error:
+            # A fault of ours: who reports it needs the whole traceback.
+            traceback.print_exc()
+            self._complain(f"unexpected fault: {type(error).__name__}: {one_line(str(error))}")
+            return ExitCode.FAULT
+
+    def _complain(self, message: str) -> None:
+        print(f"jobs.{self.name}: {message}", file=sys.stderr, flush=True)
+
+    def _main(self, argv: Sequence[str]) -> int:
+        options = _options(argv)
+        schema = Schema.of(self.schema)
+        tree = Tree.of(options.config_dir)
+        groups = tree.groups(schema, self.groups)
+        primary = register(self.name, self.schema, self.config)
+        if options.help:
+            print(self._help(tree, schema, groups, primary), end="")
+            return ExitCode.COMPLETE
+        overrides, crosses = _taken_out(options.overrides, "agents.cross")
+        prepared = prepare(overrides, schema, groups, sweep=options.multirun)
+        sweep = list(spread(prepared)) if options.multirun else [(prepared, [])]
+        jobs = [(self._compose(tree, schema, primary, job, crosses), varied) for job, varied in sweep]
+        if options.multirun:
+            _name_runs(jobs)
+        if options.cfg:
+            for number, (composed, _) in enumerate(jobs):
+                print("---\n" if number else "", end="")
+                print(OmegaConf.to_yaml(composed, resolve=options.resolve), end="")
+            return ExitCode.COMPLETE
+        # All configurations are read before the first job starts, so that a bad one is not found hours later.
+        ready = [(self._read(tree, schema, composed), varied) for composed, varied in jobs]
+        return self._run(ready)
+
+    def _help(self, tree: Tree, schema: Schema, groups: Groups, primary: str) -> str:
+        composed = tree.compose(primary, [], schema)
+        values = {key.path: OmegaConf.select(composed, key.path, default=key.default) for key in schema.keys}
+        files = {key.files: ", ".join(tree.options(key.files, _suffix(key))) for key in schema.keys if key.files}
+        return help_text(self.name, self.function.__doc__ or "", schema, groups, values, files)
+
+    def _compose(
+        self, tree: Tree, schema: Schema, primary: str, overrides: Sequence[str], crosses: Sequence[str]
+    ) -> DictConfig:
+        composed = tree.compose(primary, overrides, schema)
+        for one in schema.keys:
+            if one.files == "agent" and (crosses or not OmegaConf.is_missing(composed, one.path)):
+                entries = [*_entries(composed, one.path), *({"cross": cross_value(cross)} for cross in crosses)]
+                OmegaConf.update(composed, one.path, entrants.agents(entries, tree, schema), merge=False)
+        return composed
+
+    def _read(self, tree: Tree, schema: Schema, composed: DictConfig) -> Any:
+        missing = [one.path for one in schema.keys if OmegaConf.is_missing(*_parent(composed, one.path))]
+        if missing:
+            raise ConfigError(f"must be given: {', '.join(_example(schema, path, tree) for path in missing)}")
+        config = resolved(lambda: OmegaConf.to_object(composed), schema)
+        for one in schema.keys:
+            value = functools.reduce(getattr, one.path.split("."), config)
+            _check(one, value)
+            if one.files == "deck":
+                setattr(config, one.path, entrants.deck_lists(value, tree))
+        return config
+
+    def _run(self, jobs: Sequence[tuple[Any, Sequence[tuple[str, str]]]]) -> int:
+        codes: list[int] = []
+        for number, (config, varied) in enumerate(jobs, start=1):
+            if len(jobs) > 1:
+                what = " ".join(f"{path}={value}" for path, value in varied)
+                print(f"job {number} of {len(jobs)}: {what}", file=sys.stderr, flush=True)
+            codes.append(self.function(config) or ExitCode.COMPLETE)
+        worst = (ExitCode.FAULT, ExitCode.BAD_CONFIG, ExitCode.INCOMPLETE, ExitCode.VOID_GAMES)
+        return next((code for code in worst if code in codes), ExitCode.COMPLETE)
+
+
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser(add_help=False, allow_abbrev=False)
+    parser.add_argument("-h", "--help", action="store_true")
+    parser.add_argument("-c", "--cfg", choices=["job"])
+    parser.add_argument("--resolve", action="store_true")
+    parser.add_argument("-cd", "--config-dir", action="append", default=[])
+    parser.add_argument("-m", "--multirun", action="store_true")
+    parser.add_argument("overrides", nargs="*")
+    return parser.parse_intermixed_args(list(argv))
+
+
+def _entries(composed: DictConfig, path: str) -> list[Any]:
+    """The entries of the list at ``path`` as plain values, interpolations left as they are."""
+    if OmegaConf.is_missing(composed, path):
+        return []
+    value = OmegaConf.select(composed, path)
+    plain = OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
+    if isinstance(plain, str):
+        raise ConfigError(f"{path}: {plain!r} is not a list of names, written {path}=[{plain}]")
+    return plain if isinstance(plain, list) else [plain]
+
+
+def _parent(composed: DictConfig, path: str) -> tuple[Any, str]:
+    """The mapping that holds the key at ``path``, and the key's last word."""
+    section, _, word = path.rpartition(".")
+    return (OmegaConf.select(composed, section) if section else composed), word
+
+
+def _suffix(one: Key) -> str:
+    return ".txt" if one.files == "deck" else ".yaml"
+
+
+def _example(schema: Schema, path: str, tree: Tree) -> str:
+    found = schema.find(path)
+    if found is None or not found.files:
+        return f"{path}=..."
+    options = tree.options(found.files, _suffix(found))
+    return f"{path}=[...] (conf/{found.files} has: {', '.join(options)})"
+
+
+def _taken_out(overrides: Sequence[str], path: str) -> tuple[list[str], list[str]]:
+    """``overrides`` without those of ``path``, and the values of those."""
+    start = f"{path}="
+    taken = [override.lstrip("+")[len(start) :] for override in overrides if override.lstrip("+").startswith(start)]
+    return [override for override in overrides if not override.lstrip("+").startswith(start)], taken
+
+
+def _check(one: Key, value: Any) -> None:
+    """Raise :class:`ConfigError` where ``value`` is not what the key may have."""
+    if value is None:
+        return
+    if one.choices and value not in one.choices:
+        raise ConfigError(f"{one.path}: {value!r} is not {one.wanted}")
+    if one.name and not _NAME.fullmatch(value):
+        raise ConfigError(
+            f"{one.path}: {value!r} cannot be the name of a folder; "
+            "use up to 200 letters, digits and _-.=+,: that start with no dot"
+        )
+
+
+_NAME = re.compile(r"[\w\-=+,:@ ][\w\-=+,:@ .]{0,199}")
+
+
+def _name_runs(jobs: Sequence[tuple[DictConfig, Sequence[tuple[str, str]]]]) -> None:
+    """Give every job of a sweep a run of its own: the run's name and what tells the job from the others.
+
+    A run that is swept itself, or written with an interpolation (``run='s_${seed}'``), is left as it is. The names
+    depend on the values only, so that the same sweep, or a longer one, goes on with the runs that are there.
+    """
+    if not jobs or "run" not in jobs[0][0] or OmegaConf.is_missing(jobs[0][0], "run"):
+        return
+    for composed, varied in jobs:
+        own = OmegaConf.is_interpolation(composed, "run") or any(path == "run" for path, _ in varied)
+        if varied and not own:
+            marks = [f"{path.rsplit('.', 1)[-1]}_{value}" for path, value in varied]
+            composed.run = "-".join([composed.run, *(re.sub(r"[^\w.+]+", "_", mark).strip("_") for mark in marks)])
+    names = [composed.run for composed, _ in jobs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"run: two jobs of the sweep have the run {name!r}; write what differs into its name")

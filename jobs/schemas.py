@@ -1,0 +1,53 @@
+"""Parts of a configuration that several jobs share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orchestrator.config as orchestrator_config
+from jobs.config import key
+
+_CLUSTER = orchestrator_config.ClusterConfig()
+_STORAGE = orchestrator_config.StorageConfig()
+_LIMITS = orchestrator_config.LimitsConfig()
+
+
+@dataclass
+class Storage:
+    """Where runs are kept."""
+
+    root: str = key("the parent of runs: a path or any address that pyarrow.fs knows", _STORAGE.root)
+    journal_dir: str | None = key(
+        "folder of the run's journal, on a local disk; null: journal/ inside the run's folder", _STORAGE.journal_dir
+    )
+    part_rows: int = key("write a Parquet part when so many finished games wait for one", _STORAGE.part_rows)
+    part_seconds: float = key("or when the first of them has waited so long, in seconds", _STORAGE.part_seconds)
+
+
+@dataclass
+class Cluster:
+    """Where games are played."""
+
+    workers: int | None = key("game workers, each keeps one core busy; null: as many as there are cores", None)
+    address: str | None = key("a running Ray cluster (auto, ray://HOST:PORT); null: an embedded one", _CLUSTER.address)
+    games_in_flight: int = key("games one worker keeps open where agents wait for something", _CLUSTER.games_in_flight)
+    batch_seconds: float = key("games of agents that never wait are sent in batches this long", _CLUSTER.batch_seconds)
+    object_store_mb: int = key("size of the embedded Ray object store in MB", _CLUSTER.object_store_mb)
+
+
+@dataclass
+class Limits:
+    """How long and how often a game is tried."""
+
+    game_seconds: float = key("wall-clock limit of one game, in seconds", _LIMITS.game_seconds)
+    lease_seconds: float = key("a game without progress for so long is given to another worker", _LIMITS.lease_seconds)
+    max_attempts: int = key("how often a failing game is tried before it is void", _LIMITS.max_attempts)
+
+
+@dataclass
+class Ratings:
+    """How ratings are computed."""
+
+    period: str = key(
+        "what a rating period is: one cycle of the schedule, or the whole run", "cycle", choices=("cycle", "run")
+    )
