@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from results.schema import columns_of, operational_columns
+from results.schema import columns_of, operational_columns, table_from_rows
 from results.store import KEYS, Run
 
 COMPARED_TABLES = ("games", "decisions")
-_ROWS_AT_ONCE = 200_000
+_BYTES_AT_ONCE = 500_000_000
 _LONGEST_VALUE = 60
 
 
@@ -69,7 +70,7 @@ def _compared(table: str) -> list[str]:
 
 def _length(run: Run, table: str) -> int:
     """Rows of ``table``, each key there once."""
-    keys = [part for part in run.parts(table, KEYS[table])]
+    keys = list(run.parts(table, KEYS[table]))
     if not keys:
         return 0
     whole = pa.concat_tables(keys)
@@ -78,30 +79,30 @@ def _length(run: Run, table: str) -> int:
 
 
 def _slices(a: Run, b: Run, table: str, longest: int) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Both runs' rows in slices by the start of the game_id, in its order; game_ids are digests, so slices are even."""
-    digits = 0
-    while longest > _ROWS_AT_ONCE * 16**digits and digits < 3:
-        digits += 1
-    prefixes = [f"g{number:0{digits}x}" for number in range(16**digits)] if digits else [""]
-    if digits and not all(_all_hex(run, table) for run in (a, b)):
-        prefixes = [""]
-    for prefix in prefixes:
-        yield _slice(a, table, prefix), _slice(b, table, prefix)
+    """Both runs' rows in slices of game_id, in its order; game_ids are digests, so slices are about equally large."""
+    number = max(1, math.ceil(longest * _bytes_a_row(a, table) / _BYTES_AT_ONCE))
+    bounds = [f"g{4096 * slice_ // number:03x}" for slice_ in range(1, number)]
+    for low, high in zip([None, *bounds], [*bounds, None], strict=True):
+        yield _slice(a, table, low, high), _slice(b, table, low, high)
 
 
-def _all_hex(run: Run, table: str) -> bool:
-    return all(
-        pc.all(pc.match_substring_regex(part["game_id"], "^g[0-9a-f]{3}"), min_count=0).as_py()
-        for part in run.parts(table, ["game_id"])
-    )
+def _bytes_a_row(run: Run, table: str) -> float:
+    """What a row takes in memory, going by the first part."""
+    part = next((part for part in run.parts(table, _compared(table)) if len(part)), None)
+    return part.nbytes / len(part) if part is not None else 0.0
 
 
-def _slice(run: Run, table: str, prefix: str) -> pa.Table:
+def _slice(run: Run, table: str, low: str | None, high: str | None) -> pa.Table:
+    """The rows with ``low <= game_id < high``, sorted by key; ``None`` is no bound."""
     columns = _compared(table)
-    parts = [part.filter(pc.starts_with(part["game_id"], prefix)) for part in run.parts(table, columns)]
-    if not parts:
-        return run.table(table).select(columns)
-    return pa.concat_tables(parts).sort_by([(key, "ascending") for key in KEYS[table]]).combine_chunks()
+    slices = [table_from_rows(table, []).select(columns)]
+    for part in run.parts(table, columns):
+        if low is not None:
+            part = part.filter(pc.greater_equal(part["game_id"], low))
+        if high is not None:
+            part = part.filter(pc.less(part["game_id"], high))
+        slices.append(part)
+    return pa.concat_tables(slices).sort_by([(key, "ascending") for key in KEYS[table]])
 
 
 def _differences(table: str, a: pa.Table, b: pa.Table, most: int) -> tuple[int, list[Difference]]:

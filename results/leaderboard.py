@@ -10,13 +10,15 @@ import pyarrow as pa
 
 WIDTH = 100
 _LONGEST_NAME = 36
+_SHORTEST_NAME = 12
 _CELL = 6
+_GAP = "  "
 
 
 def leaderboard(ratings: pa.Table) -> str:
     """The table ``ratings`` as text, best first: rating ± deviation, games, wins-draws-losses, win rate and interval.
 
-    Games that the turn cap stopped and void games have a column of their own where there are any.
+    Games that the turn cap stopped (``caps``) and void games have a column of their own where there are any.
     """
     rows = ratings.to_pylist()
     if not rows:
@@ -24,16 +26,19 @@ def leaderboard(ratings: pa.Table) -> str:
     header = ["rank", "agent", "rating ± RD", "games", "W-D-L", "win rate (95 %)"]
     columns: list[list[str]] = [
         [str(row["rank"]) for row in rows],
-        [printable(row["entrant"], _LONGEST_NAME) for row in rows],
+        [],
         [f"{row['rating']:.0f} ± {row['rating_deviation']:.0f}" for row in rows],
         [str(row["games"]) for row in rows],
         [f"{row['wins']}-{row['draws']}-{row['losses']}" for row in rows],
         [_rate(row) for row in rows],
     ]
-    for name, title in (("turn_caps", "turn cap"), ("voids", "void")):
+    for name, title in (("turn_caps", "caps"), ("voids", "void")):
         if any(row[name] for row in rows):
             header.append(title)
             columns.append([str(row[name]) for row in rows])
+    taken = sum(_width(title, cells) + len(_GAP) for title, cells in zip(header, columns, strict=True) if cells)
+    longest = min(_LONGEST_NAME, max(_SHORTEST_NAME, WIDTH - taken))
+    columns[1] = [printable(row["entrant"], longest) for row in rows]
     return _aligned(header, columns, left=(1,))
 
 
@@ -105,7 +110,7 @@ def _rate(row: Mapping[str, Any]) -> str:
     if row["win_rate"] is None:
         return "-"
     rate, low, high = (100 * row[name] for name in ("win_rate", "win_rate_low", "win_rate_high"))
-    return f"{rate:.1f} % ({low:.1f} to {high:.1f})"
+    return f"{rate:.1f} % ({low:.1f}-{high:.1f})"
 
 
 def _percent(rate: Mapping[tuple[str, str], float | None], name: str, other: str) -> str:
@@ -115,14 +120,18 @@ def _percent(rate: Mapping[tuple[str, str], float | None], name: str, other: str
     return "." if value is None else f"{100 * value:.1f}"
 
 
+def _width(title: str, cells: Sequence[str]) -> int:
+    return max(map(display_width, [title, *cells]))
+
+
 def _aligned(header: Sequence[str], columns: Sequence[Sequence[str]], left: tuple[int, ...]) -> str:
-    """Columns side by side, two spaces between, those numbered in ``left`` flush left and the others flush right."""
-    widths = [max(map(display_width, [title, *cells])) for title, cells in zip(header, columns, strict=True)]
+    """Columns side by side, those numbered in ``left`` flush left and the others flush right."""
+    widths = [_width(title, cells) for title, cells in zip(header, columns, strict=True)]
     lines = []
     for cells in [header, *zip(*columns, strict=True)]:
         padded = [
             _padded(cell, width) if index in left else " " * (width - display_width(cell)) + cell
             for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
         ]
-        lines.append("  ".join(padded).rstrip())
+        lines.append(_GAP.join(padded).rstrip())
     return "\n".join(lines)
