@@ -1,0 +1,281 @@
+"""One game from its first action to its row: the loop that asks agents and plays what they answer.
+
+The loop is one coroutine. Where no agent waits it runs to its end in one go (:func:`play_now`), without an event loop;
+where agents wait, many such coroutines share one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from agents.base import Agent, BlankObservation, Decision
+from agents.factory import make_agent
+from engine.match import SEATS, Action, IllegalAction, Match, MatchSpec, Seat
+from engine.registry import new_match
+from orchestrator.config import TournamentConfig
+from orchestrator.schedule import ScheduledGame
+from results.schema import Cause, Outcome
+
+_DETAIL_LENGTH = 300
+
+
+class GameFailure(Exception):
+    """A try of a game that came to no result, and why: ``cause`` is one of the causes of void games."""
+
+    def __init__(self, cause: Cause, detail: str) -> None:
+        super().__init__(detail)
+        self.cause = cause
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What all games of a run share; a worker gets it once."""
+
+    run: str
+    game: str
+    seed: int
+    options: Mapping[str, Any]
+    agents: Mapping[str, Mapping[str, Any]]
+    decks: Mapping[str, Mapping[str, int]]
+    game_seconds: float
+
+    @classmethod
+    def of(cls, config: TournamentConfig) -> Setup:
+        """The setup of the tournament that ``config`` describes."""
+        return cls(
+            run=config.run,
+            game=config.game,
+            seed=config.seed,
+            options=config.options,
+            agents={entrant.name: entrant.config for entrant in config.entrants},
+            decks={deck.name: deck.cards for deck in config.decks},
+            game_seconds=config.limits.game_seconds,
+        )
+
+    def spec(self, game: ScheduledGame, attempt: int) -> MatchSpec:
+        """The match of ``game``; an option named ``attempt`` is set to the number of the try, from 1."""
+        first, second = game.decks
+        return MatchSpec(
+            self.game,
+            game.seed,
+            (self.decks.get(first, {}), self.decks.get(second, {})),
+            _with_attempt(self.options, attempt),
+        )
+
+    def make_agents(self, game: ScheduledGame, attempt: int) -> tuple[Agent, Agent]:
+        """Fresh agents for both seats; raises :class:`GameFailure` where one cannot be made."""
+        made: list[Agent] = []
+        for seat in SEATS:
+            name = game.entrants[seat]
+            try:
+                config = _with_attempt(self.agents[name], attempt)
+                made.append(make_agent(config, seat, game.agent_seed(self.seed, seat)))
+            except Exception as error:
+                raise GameFailure(Cause.AGENT_ERROR, f"{name}: {one_line(error)}") from error
+        return made[0], made[1]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one seat did in a game."""
+
+    decisions: int = 0
+    attempts: int = 0
+    fallbacks: int = 0
+    tool_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    agent_seconds: float = 0.0
+
+    def add(self, decision: Decision) -> None:
+        """Count ``decision``."""
+        self.decisions += 1
+        self.attempts += decision.attempts
+        self.fallbacks += decision.fallback is not None
+        self.tool_calls += decision.tool_calls
+        self.input_tokens += decision.input_tokens
+        self.output_tokens += decision.output_tokens
+        self.cost_usd += decision.cost_usd
+        self.agent_seconds += decision.seconds
+
+
+@dataclass(slots=True)
+class Playthrough:
+    """A game as far as it has been played; ``steps`` grows with every decision and is how others see progress."""
+
+    started: float = field(default_factory=time.monotonic)
+    steps: int = 0
+    actions: list[str] = field(default_factory=list)
+    tallies: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
+
+
+def play_now(
+    match: Match, agents: tuple[Agent, Agent], names: tuple[str, str], limit: float, game: Playthrough
+) -> None:
+    """Play ``match`` to its end with agents that never wait; arguments and failures as for :func:`play`."""
+    running = play(match, agents, names, limit, game)
+    try:
+        running.send(None)
+    except StopIteration:
+        return
+    running.close()
+    waiting = " or ".join(sorted(set(names)))
+    raise GameFailure(Cause.AGENT_ERROR, f"{waiting} waits, though its agent says that it never does")
+
+
+async def play(
+    match: Match, agents: tuple[Agent, Agent], names: tuple[str, str], limit: float, game: Playthrough
+) -> None:
+    """Play ``match`` to its end, recording it in ``game``.
+
+    A decision has at least two legal actions; what is forced is played and asked of nobody. Where both seats are to act
+    both are asked about the same state. ``names`` are the entrants by seat, for failures. Raises :class:`GameFailure`:
+    an exception of an agent or an action that it may not play is the agent's, any other the engine's; a game that takes
+    longer than ``limit`` seconds is cut at its next decision.
+    """
+    try:
+        while seats := match.seats_to_act():
+            asked: list[tuple[Seat, tuple[Action, ...]]] = []
+            for seat in seats:
+                legal = match.legal_actions(seat)
+                if len(legal) == 1:
+                    match.apply(seat, legal[0])
+                    break
+                asked.append((seat, tuple(legal)))
+            else:
+                game.steps += 1
+                if time.monotonic() - game.started > limit:
+                    raise GameFailure(Cause.WALL_CLOCK, f"not over after {limit:g} s")
+                if len(asked) == 1:
+                    seat, legal = asked[0]
+                    decision = await _ask(match, agents[seat], names[seat], seat, legal)
+                    _apply(match, names[seat], seat, legal, decision, game)
+                else:
+                    decisions = await _ask_all(match, agents, names, asked)
+                    for (seat, legal), decision in zip(asked, decisions, strict=True):
+                        _apply(match, names[seat], seat, legal, decision, game)
+        if match.result is None:
+            raise GameFailure(Cause.ENGINE_ERROR, "nobody is to act, yet there is no result")
+    except GameFailure:
+        raise
+    except Exception as error:
+        raise GameFailure(Cause.ENGINE_ERROR, one_line(error)) from error
+
+
+async def _ask(match: Match, agent: Agent, name: str, seat: Seat, legal: tuple[Action, ...]) -> Decision:
+    if not legal:
+        raise RuntimeError(f"seat {seat} is to act and has no legal action")
+    observation = match.observe(seat) if agent.reads_observation else BlankObservation(seat)
+    try:
+        return await agent.act(observation, legal)
+    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, GameFailure):
+        raise
+    except BaseException as error:  # SystemExit too: whatever an agent raises must not end its worker.
+        raise GameFailure(Cause.AGENT_ERROR, f"{name}: {one_line(error)}") from error
+
+
+async def _ask_all(
+    match: Match, agents: tuple[Agent, Agent], names: tuple[str, str], asked: list[tuple[Seat, tuple[Action, ...]]]
+) -> list[Decision]:
+    questions = [_ask(match, agents[seat], names[seat], seat, legal) for seat, legal in asked]
+    if any(agents[seat].waits for seat, _ in asked):
+        return await asyncio.gather(*questions)
+    return [await question for question in questions]
+
+
+def _apply(
+    match: Match, name: str, seat: Seat, legal: tuple[Action, ...], decision: Decision, game: Playthrough
+) -> None:
+    """Play the actions of ``decision`` and record them."""
+    for number, action in enumerate(decision.actions):
+        try:
+            match.apply(seat, action)
+        except IllegalAction as error:
+            if number == 0 and action in legal:
+                raise RuntimeError(f"a legal action was refused: {one_line(error)}") from error
+            raise GameFailure(Cause.AGENT_ERROR, f"{name} played what is not legal: {one_line(error)}") from error
+        game.actions.append(f"{seat} {action.key}")
+    if not decision.actions:
+        raise GameFailure(Cause.AGENT_ERROR, f"{name} decided for no action")
+    game.tallies[seat].add(decision)
+
+
+def finished_row(
+    setup: Setup, scheduled: ScheduledGame, attempt: int, match: Match, agents: tuple[Agent, Agent], game: Playthrough
+) -> dict[str, Any]:
+    """The row of a game that has come to its end (``results.schema.GAMES``); times are left to the caller."""
+    result = match.result
+    if result is None:
+        raise ValueError("the game is not over")
+    row = _shared(setup, scheduled, attempt)
+    row["outcome"] = str(Outcome(result.outcome))
+    row["cause"] = str(Cause(result.cause))
+    row["winner_seat"] = result.winner
+    row["winner"] = None if result.winner is None else scheduled.entrants[result.winner]
+    row["first_player"] = getattr(match, "first_player", None)
+    row["turns"] = match.turn
+    row["actions"] = game.actions
+    row["final_digest"] = match.digest()
+    for seat in SEATS:
+        tally = game.tallies[seat]
+        row[f"decisions_{seat}"] = tally.decisions
+        if agents[seat].waits:
+            for name in ("attempts", "fallbacks", "tool_calls", "input_tokens", "output_tokens", "cost_usd"):
+                row[f"{name}_{seat}"] = getattr(tally, name)
+        if agents[seat].waits or tally.agent_seconds:
+            row[f"agent_seconds_{seat}"] = tally.agent_seconds
+    return row
+
+
+def void_row(setup: Setup, scheduled: ScheduledGame, attempt: int, failure: GameFailure) -> dict[str, Any]:
+    """The row of a game that was tried as often as it may be and never came to a result."""
+    row = _shared(setup, scheduled, attempt)
+    row["outcome"] = str(Outcome.VOID)
+    row["cause"] = str(failure.cause)
+    row["void_detail"] = failure.detail
+    return row
+
+
+def build(setup: Setup, scheduled: ScheduledGame, attempt: int) -> tuple[Match, tuple[Agent, Agent]]:
+    """Match and agents of one try; raises :class:`GameFailure` where either cannot be made."""
+    try:
+        match = new_match(setup.spec(scheduled, attempt))
+    except Exception as error:
+        raise GameFailure(Cause.ENGINE_ERROR, one_line(error)) from error
+    return match, setup.make_agents(scheduled, attempt)
+
+
+def one_line(error: BaseException) -> str:
+    """Type and first line of what ``error`` says, not longer than a line should be."""
+    lines = str(error).strip().splitlines()
+    said = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return said if len(said) <= _DETAIL_LENGTH else said[: _DETAIL_LENGTH - 1] + "…"
+
+
+def _shared(setup: Setup, scheduled: ScheduledGame, attempt: int) -> dict[str, Any]:
+    return {
+        "game_id": scheduled.game_id,
+        "run": setup.run,
+        "cycle": scheduled.cycle,
+        "pair": scheduled.pair,
+        "twin": scheduled.twin,
+        "seating": scheduled.seating,
+        "round": scheduled.round,
+        "game": setup.game,
+        "seed": scheduled.seed,
+        "entrant_0": scheduled.entrants[0],
+        "entrant_1": scheduled.entrants[1],
+        "deck_0": scheduled.decks[0],
+        "deck_1": scheduled.decks[1],
+        "attempt": attempt,
+    }
+
+
+def _with_attempt(config: Mapping[str, Any], attempt: int) -> Mapping[str, Any]:
+    return {**config, "attempt": attempt} if "attempt" in config else config
