@@ -51,3 +51,7 @@ class Ratings:
     period: str = key(
         "what a rating period is: one cycle of the schedule, or the whole run", "cycle", choices=("cycle", "run")
     )
+    tau: float = key("Glicko-2 system constant: how fast volatility may change", 0.5)
+    rating: float = key("rating of an unrated agent", 1500.0)
+    rating_deviation: float = key("rating deviation of an unrated agent", 350.0)
+    volatility: float = key("volatility of an unrated agent", 0.06)
