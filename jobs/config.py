@@ -62,19 +62,26 @@ class ExitCode:
 
 
 def job(
-    name: str, schema: type[_Config], *, config: str | None = None, groups: Sequence[str] = ()
+    name: str,
+    schema: type[_Config],
+    *,
+    config: str | None = None,
+    groups: Sequence[str] = (),
+    refusals: tuple[type[Exception], ...] = (),
 ) -> Callable[[Callable[[_Config], int | None]], Callable[..., int]]:
     """Make a function of a typed configuration the job ``name`` (``python -m jobs.<name>``).
 
     ``schema`` is the dataclass of all keys. ``config`` names the file of ``conf/`` that is the job's primary
     configuration; without it the defaults of the schema and of its groups are. ``groups`` are further groups that may
-    be chosen, whose files set keys anywhere (``experiment``). The function's docstring is what ``--help`` says.
+    be chosen, whose files set keys anywhere (``experiment``). ``refusals`` are further exceptions that
+    mean a bad configuration, as :class:`ConfigError` does. The function's docstring is what ``--help`` says.
     """
 
     def wrap(function: Callable[[_Config], int | None]) -> Callable[..., int]:
         @functools.wraps(function)
         def main(argv: Sequence[str] | None = None) -> int:
-            return _Job(name, schema, config, tuple(groups), function).main(sys.argv[1:] if argv is None else argv)
+            described = _Job(name, schema, config, tuple(groups), (ConfigError, *refusals), function)
+            return described.main(sys.argv[1:] if argv is None else argv)
 
         return main
 
@@ -92,13 +99,14 @@ class _Job:
     schema: type[Any]
     config: str | None
     groups: tuple[str, ...]
+    refusals: tuple[type[Exception], ...]
     function: Callable[[Any], int | None]
 
     def main(self, argv: Sequence[str]) -> int:
         """Run the job as the command line ``argv`` says and return the exit code."""
         try:
             return self._main(argv)
-        except ConfigError as error:
+        except self.refusals as error:
             self._complain(one_line(str(error)))
             if os.environ.get("HYDRA_FULL_ERROR") == "1":
                 traceback.print_exc()
@@ -129,7 +137,7 @@ class _Job:
         schema = Schema.of(self.schema)
         tree = Tree.of(options.config_dir)
         groups = tree.groups(schema, self.groups)
-        primary = register(self.name, self.schema, self.config)
+        primary = register(self.name, self.schema, self.config, self.groups)
         if options.help:
             print(self._help(tree, schema, groups, primary), end="")
             return ExitCode.COMPLETE
@@ -240,14 +248,16 @@ def _check(one: Key, value: Any) -> None:
         return
     if one.choices and value not in one.choices:
         raise ConfigError(f"{one.path}: {value!r} is not {one.wanted}")
-    if one.name and not _NAME.fullmatch(value):
+    if one.name and not _names_a_folder(value):
         raise ConfigError(
             f"{one.path}: {value!r} cannot be the name of a folder; "
-            "use up to 200 letters, digits and _-.=+,: that start with no dot"
+            "use 1 to 200 letters, digits and signs other than slashes, and no dot at the start"
         )
 
 
-_NAME = re.compile(r"[\w\-=+,:@ ][\w\-=+,:@ .]{0,199}")
+def _names_a_folder(name: str) -> bool:
+    fits = name.strip() and len(name.encode()) <= 200 and name.isprintable()
+    return bool(fits) and not name.startswith(".") and "/" not in name and "\\" not in name
 
 
 def _name_runs(jobs: Sequence[tuple[DictConfig, Sequence[tuple[str, str]]]]) -> None:

@@ -87,9 +87,7 @@ def _list_form(key: Key) -> str:
 
 
 def _refused_value(line: str) -> str | None:
-    match = re.match(r"Value (.*) of type '(.*)' could not be converted", line) or re.match(
-        r"Value (.*) \((.*)\) is not", line
-    )
+    match = re.match(r"Value (.*) (?:of type '.*' could not be converted|is not a valid)", line)
     if match:
         return match[1]
     return "null" if "is not Optional" in line else None

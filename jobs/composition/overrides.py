@@ -105,11 +105,9 @@ def _prepare(override: str, schema: Schema, groups: Groups, sweep: bool) -> str:
         if path == key.path:
             raise ConfigError(f"{override!r}: a key of the job cannot be removed; give it another value")
         return override
-    if path != key.path and sign is None:
-        sign = "++"  # Below an open key there is no schema to which a new name could be unknown.
-    elif path == key.path:
-        sign = None  # The key exists: adding and setting are the same.
-    return _parsed(f"{sign or ''}{path}={_text(value or '', key, path, sweep)}", schema)
+    # An open key has no schema to which a name could be unknown; any other exists, so that adding it is setting it.
+    sign = "++" if key.is_open else ""
+    return _parsed(f"{sign}{path}={_text(value or '', key, path, sweep)}", schema)
 
 
 def _prepare_group(sign: str | None, path: str, value: str | None, schema: Schema, groups: Groups, sweep: bool) -> str:
@@ -209,10 +207,10 @@ def _sweep_values(override: Override) -> Iterator[str]:
 
 def cross_value(text: str) -> Any:
     """The value of an ``agents.cross`` override: a list of names for each part of an agent, names as typed."""
-    override = f"cross={_entry(text)}"
     try:
-        return OverridesParser.create().parse_override(override).value()
+        value = OverridesParser.create().parse_override(f"cross={_entry(text)}").value()
     except HydraException:
-        raise ConfigError(
-            f"agents.cross={one_line(text)}: wanted lists of names, as in agents.cross={{model: [a,b], harness: [c]}}"
-        ) from None
+        value = None
+    if not isinstance(value, dict):
+        raise ConfigError(f"agents.cross={one_line(text)}: write agents.cross={{model: [a,b], harness: [c]}}")
+    return value

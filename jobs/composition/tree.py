@@ -70,26 +70,33 @@ class Tree:
     def load(self, group: str, name: str, schema: Schema) -> dict[str, Any]:
         """The content of one file of ``group``, its own defaults list applied; interpolations are left as they are."""
         self.file(group, name)
-        composed = self.compose(f"{group}/{name}", [], schema)
+        composed = self.compose(_register_empty(), [f"+{group}={quote(name)}"], schema)
         content = OmegaConf.to_container(composed.get(group) or OmegaConf.create())
         if not isinstance(content, dict):
             raise ConfigError(f"conf/{group}/{name}.yaml: a mapping of keys is wanted")
         return {str(key): value for key, value in content.items()}
 
 
-def register(name: str, schema: type[Any], config: str | None) -> str:
+def _register_empty() -> str:
+    """A primary configuration without content. Hydra looks for a primary one in the first folder and its store only."""
+    ConfigStore.instance().store("_empty", {})
+    return "_empty"
+
+
+def register(name: str, schema: type[Any], config: str | None, more: Sequence[str]) -> str:
     """Make the primary configuration of the job ``name`` known to Hydra and return what Hydra calls it.
 
-    It is our file ``config`` of ``conf/``, or what the schema's groups say; its values are checked by ``schema``. It is
-    held in Hydra's store rather than searched for, so that a ``config.yaml`` in a user's folder never takes its place.
+    It is our file ``config`` of ``conf/``, or what the schema's groups say, with ``more`` groups to choose from; its
+    values are checked by ``schema``. It is held in Hydra's store rather than searched for, so that a ``config.yaml`` in
+    a user's folder never takes its place.
     """
     content: Mapping[str, Any] = {}
     if config is not None:
         loaded = OmegaConf.to_container(OmegaConf.load(OURS / f"{config}.yaml"))
         assert isinstance(loaded, dict)
         content = {str(key): value for key, value in loaded.items()}
-    groups = [{path.replace(".", "/"): file} for path, file in Schema.of(schema).groups.items()]
-    defaults = content.get("defaults", [*groups, "_self_"])
+    chosen = [{path.replace(".", "/"): file} for path, file in Schema.of(schema).groups.items()]
+    defaults = content.get("defaults", [*chosen, "_self_", *({group: None} for group in more)])
     store = ConfigStore.instance()
     store.store(f"_{name}_schema", schema)
     store.store(f"_{name}", {**content, "defaults": [f"_{name}_schema", *defaults]})
