@@ -74,7 +74,8 @@ class StorageConfig:
 
     root: str = "runs"
     journal_dir: str | None = None
-    """Folder of the journal, on a local disk of the driver's machine; ``None`` is ``<root>/<run>/journal``."""
+    """Parent of journals, on a local disk of the driver's machine: the journal is in ``<journal_dir>/<run>``. ``None``
+    puts it into the run's own folder, ``<root>/<run>/journal``."""
     part_rows: int = 5000
     """A Parquet part is written when so many finished games wait for one …"""
     part_seconds: float = 30.0

@@ -1,0 +1,183 @@
+"""Ray: an embedded local cluster or one that is there, and the game workers on it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from orchestrator.config import ClusterConfig, ConfigError
+from orchestrator.play import Setup, one_line
+from orchestrator.workers import Errand, GameWorker
+
+_HEARTBEAT_SECONDS = 1.5
+_LEAST_OBJECT_STORE_MB = 80
+
+
+class RayCluster:
+    """A connection to Ray for as long as the ``with`` block lasts.
+
+    Embedded unless ``config.address`` is given: few processes, a small object store, no dashboard, nothing sent to
+    anybody; it ends with the block and with this process, however that ends. Where this process is connected to Ray
+    already, that connection is used and left as it is. Raises :class:`ConfigError` where there is no cluster to join.
+    """
+
+    def __init__(self, config: ClusterConfig) -> None:
+        self._config = config
+        self._ours = False
+        self._sweeper: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        import ray
+
+        if ray.is_initialized():
+            return self
+        if self._config.address is not None:
+            try:
+                ray.init(address=self._config.address, log_to_driver=False, logging_level=logging.ERROR)
+            except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+                raise ConfigError(f"cluster.address: no Ray at {self._config.address!r}: {one_line(error)}") from error
+        else:
+            ray.init(
+                num_cpus=self._config.workers,
+                object_store_memory=max(self._config.object_store_mb, _LEAST_OBJECT_STORE_MB) * 2**20,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        self._ours = True
+        return self
+
+    def sweep_after_death(self) -> None:
+        """See to it that nothing of an embedded cluster outlives this process, even where it is killed.
+
+        The kernel ends Ray's servers with us and workers end by themselves; the node's two agents would linger for
+        more than a minute while they look for the others. A shell that waits for our end of a pipe to close ends them.
+        """
+        if not self._ours or self._config.address is not None:
+            return
+        agents = [
+            child
+            for raylet in _children(os.getpid(), "raylet")
+            for child in [*_children(raylet, "ray::Dashboard"), *_children(raylet, "ray::RuntimeEnv")]
+        ]
+        if agents:
+            script = 'read -r _; for p in "$@"; do case "$(cat /proc/$p/comm)" in ray::*) kill -9 $p;; esac; done'
+            self._sweeper = subprocess.Popen(
+                ["sh", "-c", script, "sh", *map(str, agents)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def __exit__(self, *exception: object) -> None:
+        import ray
+
+        if self._ours:
+            ray.shutdown()
+        if self._sweeper is not None:
+            self._sweeper.kill()
+            self._sweeper.wait()
+
+
+def _children(parent: int, name: str) -> list[int]:
+    """Child processes of ``parent`` whose name begins with ``name``; empty where there is no ``/proc``."""
+    found: list[int] = []
+    for task in Path(f"/proc/{parent}/task").glob("*/children"):
+        try:
+            pids = task.read_text().split()
+        except OSError:
+            continue
+        for pid in pids:
+            try:
+                # The kernel keeps 15 characters of a name.
+                if Path(f"/proc/{pid}/comm").read_text().startswith(name[:15]):
+                    found.append(int(pid))
+            except OSError:
+                continue
+    return found
+
+
+class WorkerHandle:
+    """One game worker as the driver sees it."""
+
+    def __init__(self, name: str, actor: Any) -> None:
+        self.name = name
+        self.actor = actor
+        self.ready = False
+        self.process = ""
+
+    def play(self, errands: Sequence[Errand], waits: bool) -> Any:
+        """Send games; returns the reference of a list of replies."""
+        if waits:
+            return self.actor.play_waiting.remote(errands[0])
+        return self.actor.play_in_turn.remote(list(errands))
+
+
+class WorkerPool:
+    """The game workers of a run. They hear of the driver from a thread of its own, however busy it is."""
+
+    def __init__(self, setup: Setup, workers: int) -> None:
+        import ray
+
+        self._ray = ray
+        # A worker never restarts by itself: its games would have lost their leases. More than enough calls at once
+        # that a full worker still answers about its progress.
+        self._class = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0, max_concurrency=10_000)(GameWorker)
+        self._setup = setup
+        self._numbers = 0
+        self._hellos: dict[Any, WorkerHandle] = {}
+        self._closed = threading.Event()
+        self.handles: dict[str, WorkerHandle] = {}
+        for _ in range(workers):
+            self.add()
+        threading.Thread(target=self._heartbeat, name="heartbeat", daemon=True).start()
+
+    def add(self) -> WorkerHandle:
+        """Start one worker more; it gets games once it is ready."""
+        name = f"worker-{self._numbers}"
+        self._numbers += 1
+        handle = WorkerHandle(name, self._class.remote(self._setup, name))
+        self.handles[name] = handle
+        self._hellos[handle.actor.hello.remote()] = handle
+        return handle
+
+    @property
+    def starting(self) -> dict[Any, WorkerHandle]:
+        """Workers that are not ready yet, by the reference of their greeting."""
+        return self._hellos
+
+    def greeted(self, reference: Any, host: str, process: int) -> None:
+        """Worker is ready."""
+        handle = self._hellos.pop(reference)
+        handle.ready = True
+        handle.process = f"{host} process {process}"
+
+    def remove(self, name: str) -> None:
+        """End a worker at once, whatever it does."""
+        handle = self.handles.pop(name, None)
+        if handle is not None:
+            self._hellos = {ref: other for ref, other in self._hellos.items() if other is not handle}
+            self._ray.kill(handle.actor, no_restart=True)
+
+    def close(self) -> None:
+        """End all workers."""
+        self._closed.set()
+        for name in list(self.handles):
+            self.remove(name)
+
+    def _heartbeat(self) -> None:
+        while not self._closed.wait(_HEARTBEAT_SECONDS):
+            for handle in list(self.handles.values()):
+                if handle.ready:
+                    try:
+                        handle.actor.hear.remote()
+                    except Exception:
+                        return  # Ray is being shut down.

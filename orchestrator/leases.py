@@ -1,0 +1,96 @@
+"""Which games are with which worker, and until when without a sign of progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from orchestrator.journal import Grant
+from orchestrator.schedule import ScheduledGame
+
+
+@dataclass(slots=True)
+class Try:
+    """One try of one game. ``suspicion`` counts how often its worker died while it may have been the cause."""
+
+    scheduled: ScheduledGame
+    attempt: int
+    waits: bool
+    """An agent of this game waits for something outside the process."""
+    suspicion: int = 0
+    alone: bool = False
+    """Played with nothing beside it in its worker, so that a crash tells whose it is."""
+    epoch: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Lease:
+    """Games that were sent to a worker together; all are lost to it when the lease lapses.
+
+    Several games only where none of them waits: the worker plays these one after the other, leases in the order in
+    which it got them.
+    """
+
+    tries: tuple[Try, ...]
+    worker: str
+    granted: float
+    expires: float = field(default=0.0)
+
+    @property
+    def waits(self) -> bool:
+        """Whether this is one game that is played beside others of its worker."""
+        return self.tries[0].waits
+
+    @property
+    def alone(self) -> bool:
+        """Whether nothing else may be sent to the worker meanwhile."""
+        return self.tries[0].alone
+
+    @property
+    def grants(self) -> list[Grant]:
+        """What the journal knows of this lease."""
+        return [Grant(one.scheduled.game_id, one.attempt, one.epoch) for one in self.tries]
+
+
+class LeaseBook:
+    """All leases that are open. Time comes from ``clock``, which must never go back (seconds)."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._open: dict[str, list[Lease]] = {}
+
+    def open(self, tries: Iterable[Try], worker: str) -> Lease:
+        """A new lease, which lapses after the book's time unless it is renewed."""
+        now = self._clock()
+        lease = Lease(tuple(tries), worker, granted=now, expires=now + self._seconds)
+        self._open.setdefault(worker, []).append(lease)
+        return lease
+
+    def renew(self, leases: Iterable[Lease]) -> None:
+        """There was progress: the time of ``leases`` begins anew."""
+        expires = self._clock() + self._seconds
+        for lease in leases:
+            lease.expires = expires
+
+    def close(self, lease: Lease) -> None:
+        """The games of ``lease`` are back; closing twice does nothing."""
+        mine = self._open.get(lease.worker, [])
+        if lease in mine:
+            mine.remove(lease)
+
+    def lapsed(self) -> list[Lease]:
+        """Leases whose time is over."""
+        now = self._clock()
+        return [lease for leases in self._open.values() for lease in leases if lease.expires <= now]
+
+    def of(self, worker: str) -> list[Lease]:
+        """The open leases of ``worker``, oldest first."""
+        return list(self._open.get(worker, ()))
+
+    def __len__(self) -> int:
+        return sum(map(len, self._open.values()))
+
+    def games(self) -> int:
+        """How many games are out."""
+        return sum(len(lease.tries) for leases in self._open.values() for lease in leases)
