@@ -62,7 +62,7 @@ class Location:
     def _info(self) -> pa_fs.FileInfo:
         try:
             return self.filesystem.get_file_info(self.path)
-        except OSError as error:
+        except (pa.ArrowException, OSError) as error:
             raise StorageError(f"cannot reach {self.path}: {first_line(error)}") from error
 
     def names(self) -> list[tuple[str, bool]]:
@@ -71,7 +71,7 @@ class Location:
             found = self.filesystem.get_file_info(pa_fs.FileSelector(self.path, allow_not_found=True))
         except NotADirectoryError:
             return []
-        except OSError as error:
+        except (pa.ArrowException, OSError) as error:
             raise StorageError(f"cannot list {self.path}: {first_line(error)}") from error
         return sorted((info.base_name, info.type == pa_fs.FileType.Directory) for info in found)
 
