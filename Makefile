@@ -1,25 +1,42 @@
-# `make demo` and `make test` set up everything they need on a machine with Python 3.11+ and make.
+# `make demo` and `make test` set up everything they need on a machine that has Python 3.11 or newer and make.
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALLED := .venv/.installed
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: install test lint demo clean
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint install clean
 
-install: $(INSTALLED)
+help:  ## print this list
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
 
-$(INSTALLED): pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[test,analysis]'
-	touch $@
+demo: .venv/.demo  ## install what is needed, play a tournament on this machine and print the leaderboard
+	$(BIN)/python -m jobs.tournament experiment=demo
 
-lint: $(INSTALLED)
+test: lint  ## install what is needed, check style and types, pass every test
+	$(BIN)/pytest -n 2
+
+lint: .venv/.all
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
-	$(BIN)/pytest -n 2
+install: .venv/.all  ## make the environment .venv with everything for playing, testing and analysis
 
-clean:
-	rm -rf .venv build *.egg-info
+clean:  ## remove the environment and what was built; runs are kept
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+# Files are compiled when they are first imported, which is far quicker than compiling everything that is installed.
+.venv/.demo: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing into .venv (once; about a minute)"
+	$(PIP) install --no-compile --constraint constraints.txt --editable .
+	@touch $@
+
+.venv/.all: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing into .venv with everything for tests (once; about a minute)"
+	$(PIP) install --no-compile --constraint constraints.txt --editable '.[test,analysis]'
+	@touch $@ .venv/.demo
+
+.venv/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; install Python 3.11 or newer, or name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $$($(PYTHON) -V) is too old; Prizefight needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -m venv --clear .venv || { echo "make: $(PYTHON) cannot make an environment; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }

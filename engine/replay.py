@@ -31,27 +31,38 @@ class HasEvents(Protocol):
         ...
 
 
+Events = tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One action of a game; ``turn`` is the turn in which it was played, ``forced`` whether it was the only one."""
+    """One action of a game.
+
+    ``turn`` is the turn in which it was played, ``forced`` says whether it was the only one; ``events`` is what came of
+    it, as each seat may see it (empty where the game keeps no events).
+    """
 
     turn: int
     seat: Seat
     action: Action
     forced: bool
+    events: Events
 
 
 class Replay:
     """A recorded game that is played again while it is iterated over.
 
-    ``match`` is the state after the step that was given last. Iterating raises :class:`ReplayError` where a recorded
-    action is not legal, or where the game is over before the recording is.
+    ``match`` is the state after the step that was given last; ``start_events`` is what happened before the first one,
+    as each seat may see it. Iterating raises :class:`ReplayError` where a recorded action is not legal, or where the
+    game is over before the recording is.
     """
 
     def __init__(self, spec: MatchSpec, recorded: Sequence[str]) -> None:
         self.spec = spec
         self.match: Match = new_match(spec)
         self._recorded = [_split(number, text) for number, text in enumerate(recorded)]
+        self._seen = [0, 0]
+        self.start_events = self._new_events()
 
     def __iter__(self) -> Iterator[Step]:
         for number, (seat, key) in enumerate(self._recorded):
@@ -75,23 +86,29 @@ class Replay:
                 return
 
     def _play(self, seat: Seat, action: Action, *, forced: bool) -> Step:
-        step = Step(self.match.turn, seat, action, forced)
+        turn = self.match.turn
         self.match.apply(seat, action)
-        return step
+        return Step(turn, seat, action, forced, self._new_events())
+
+    def _new_events(self) -> Events:
+        if not isinstance(self.match, HasEvents):
+            return ((), ())
+        first, second = (self.match.events(seat, self._seen[seat]) for seat in SEATS)
+        self._seen = [self._seen[0] + len(first), self._seen[1] + len(second)]
+        return first, second
 
 
 def replay_json(spec: MatchSpec, recorded: Sequence[str]) -> dict[str, Any]:
     """The replay file of a game as plain JSON values; see ``docs/replay.md``. Raises :class:`ReplayError`."""
     replay = Replay(spec, recorded)
-    seen = [0, 0]
-    start = _moment(replay.match, seen)
+    start = _moment(replay.start_events, replay.match)
     steps = [
         {
             "turn": step.turn,
             "seat": step.seat,
             "action": {"key": step.action.key, "sentence": step.action.sentence},
             "forced": step.forced,
-            **_moment(replay.match, seen),
+            **_moment(step.events, replay.match),
         }
         for step in replay
     ]
@@ -124,14 +141,12 @@ def result_json(result: Result | None) -> dict[str, Any] | None:
     return {"outcome": result.outcome.value, "winner": result.winner, "cause": result.cause.value}
 
 
-def _moment(match: Match, seen: list[int]) -> dict[str, Any]:
-    """What each seat sees now, and the events since those counted in ``seen``, which is brought up to date."""
-    events: list[list[Any]] = [[], []]
-    if isinstance(match, HasEvents):
-        for seat in SEATS:
-            events[seat] = [dict(event) for event in match.events(seat, seen[seat])]
-            seen[seat] += len(events[seat])
-    return {"events": events, "views": [match.observe(seat).to_json() for seat in SEATS]}
+def _moment(events: Events, match: Match) -> dict[str, Any]:
+    """What has just happened and what each seat sees now."""
+    return {
+        "events": [[dict(event) for event in of_seat] for of_seat in events],
+        "views": [match.observe(seat).to_json() for seat in SEATS],
+    }
 
 
 def _split(number: int, text: str) -> tuple[Seat, str]:

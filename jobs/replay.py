@@ -1,0 +1,159 @@
+"""Play a recorded game again: ``python -m jobs.replay run=first game=g0123…``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from engine.match import SEATS, MatchSpec
+from engine.registry import game_version
+from engine.replay import Replay, ReplayError, replay_json, result_json
+from jobs.config import ConfigError, ExitCode, group, job, key
+from jobs.schemas import Storage
+from results import Run, StorageError
+
+_SHOWN_IDS = 3
+
+
+@dataclass
+class ReplayJob:
+    """All keys of the job."""
+
+    run: str = key("the run, a folder below storage.root", name=True)
+    game: str = key("the game's id, the column game_id of games/*.parquet")
+    events: bool = key("print what happened beside what was played, as the acting seat may see it", True)
+    out: str | None = key("also write the game as a replay file (JSON, see docs/replay.md) to this path", None)
+    storage: Storage = group(Storage, "where runs are kept", "local")
+
+
+@job("replay", ReplayJob, refusals=(StorageError,))
+def main(config: ReplayJob) -> int:
+    """Play a recorded game again as text and check that it ends as recorded; exit code 1 where it does not."""
+    run = Run.named(config.storage.root, config.run)
+    row = game_row(run, config.game)
+    if row["actions"] is None:
+        raise ConfigError(
+            f"game {config.game} is void ({row['cause']}: {row['void_detail']}); it has no actions to replay"
+        )
+    spec = match_spec(run, row)
+    try:
+        differences = _show(spec, row, events=config.events)
+        if config.out is not None:
+            _write(Path(config.out), {"game_id": row["game_id"], **_names(row), **replay_json(spec, row["actions"])})
+            print(f"wrote {config.out}")
+    except ReplayError as error:
+        differences = [str(error)]
+    for difference in differences:
+        print(f"jobs.replay: not as recorded: {difference}", file=sys.stderr)
+    recorded_by, played_by = run.manifest.engine_version, f"{spec.game} {game_version(spec.game)}"
+    if differences and recorded_by != played_by:
+        print(f"jobs.replay: recorded by engine {recorded_by}, played again by {played_by}", file=sys.stderr)
+    return ExitCode.FAULT if differences else ExitCode.COMPLETE
+
+
+def game_row(run: Run, game_id: str) -> dict[str, Any]:
+    """The row of the game ``game_id``. Raises :class:`ConfigError` that shows some ids where there is no such game."""
+    some: list[str] = []
+    total = 0
+    for part in run.parts("games"):
+        total += part.num_rows
+        some += part["game_id"].slice(0, _SHOWN_IDS).to_pylist()
+        found = part.filter(pc.equal(part["game_id"], game_id))
+        if found.num_rows:
+            row: dict[str, Any] = found.to_pylist()[0]
+            return row
+    shown = f", such as {', '.join(some[:_SHOWN_IDS])}" if some else ""
+    raise ConfigError(f"game: no game {game_id!r} in the run; it has {total} games{shown}")
+
+
+def match_spec(run: Run, row: Mapping[str, Any]) -> MatchSpec:
+    """The spec of the match that ``row`` recorded, from the identity of its run."""
+    identity = run.manifest.identity
+    decks = identity["decks"]
+    options = dict(identity["options"])
+    if "attempt" in options:
+        options["attempt"] = row["attempt"]
+    first, second = (decks.get(row[f"deck_{seat}"], {}) for seat in SEATS)
+    return MatchSpec(row["game"], row["seed"], (first, second), options)
+
+
+def _names(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "entrants": [row[f"entrant_{seat}"] for seat in SEATS],
+        "deck_names": [row[f"deck_{seat}"] for seat in SEATS],
+    }
+
+
+def _show(spec: MatchSpec, row: Mapping[str, Any], *, events: bool) -> list[str]:
+    """Print the game as text while it is played; returns how its end differs from what is recorded."""
+    names = [row[f"entrant_{seat}"] for seat in SEATS]
+    players = " against ".join(
+        f"{names[seat]} (seat {seat}{', ' + row[f'deck_{seat}'] if row[f'deck_{seat}'] else ''})" for seat in SEATS
+    )
+    print(f"game {row['game_id']}: {players}, seed {row['seed']}")
+    replay = Replay(spec, row["actions"])
+    turn = None
+    for step in replay:
+        if step.turn != turn:
+            turn = step.turn
+            print(f"turn {turn}" if turn else "set-up")
+        print(f"  {names[step.seat]}: {step.action.sentence}{' (forced)' if step.forced else ''}")
+        if events:
+            for event in step.events[step.seat]:
+                print(f"    {event_text(event, names)}")
+    differences = _differences(replay, row)
+    print(f"ends {'otherwise than' if differences else 'as'} recorded: {_ending(row, names)}")
+    return differences
+
+
+def event_text(event: Mapping[str, Any], names: Sequence[str]) -> str:
+    """One event in a line: its kind, whose it is, and all else that it holds."""
+    rest = {name: value for name, value in event.items() if name not in ("event", "seat")}
+    words = [str(event.get("event", "event")).replace("_", " ")]
+    if event.get("seat") in SEATS:
+        words.append(f"({names[event['seat']]})")
+    words += [f"{name} {_plain(value)}" for name, value in rest.items()]
+    return " ".join(words)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_plain, value)) or "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _ending(row: Mapping[str, Any], names: Sequence[str]) -> str:
+    seat = row["winner_seat"]
+    who = f"{names[seat]} (seat {seat}) wins" if seat is not None else str(row["outcome"]).replace("_", " ")
+    decisions = sum(row[f"decisions_{seat}"] for seat in SEATS)
+    return f"{who} by {row['cause']} after {row['turns']} turns and {decisions} decisions"
+
+
+def _differences(replay: Replay, row: Mapping[str, Any]) -> list[str]:
+    """How the end of the game differs from what ``row`` says."""
+    result = result_json(replay.match.result) or {"outcome": "not over", "winner": None, "cause": None}
+    found = {
+        "outcome": (result["outcome"], row["outcome"]),
+        "winner_seat": (result["winner"], row["winner_seat"]),
+        "cause": (result["cause"], row["cause"]),
+        "turns": (replay.match.turn, row["turns"]),
+        "final_digest": (replay.match.digest(), row["final_digest"]),
+    }
+    return [f"{name} is {now}, recorded is {then}" for name, (now, then) in found.items() if now != then]
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
+    """Write ``content`` as JSON, whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+    partial.replace(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
