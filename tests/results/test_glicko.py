@@ -85,7 +85,7 @@ def test_values_are_those_of_the_paper(start, opponents, tau):
     # The iteration stops where the bracket is narrower than a millionth: there f changes its sign.
     x = math.log(found.volatility**2)
     assert f(x - 2e-6) * f(x + 2e-6) <= 0
-    assert (found.rating, found.rating_deviation) == pytest.approx(after(found.volatility), abs=1e-6)
+    assert (found.rating, found.rating_deviation) == pytest.approx(after(found.volatility), rel=1e-9)
 
 
 @settings(max_examples=100, deadline=None)
