@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from importlib.metadata import version
 
 from engine.match import Match, MatchSpec
 
@@ -26,3 +27,14 @@ def new_match(spec: MatchSpec) -> Match:
     module, function = _GAMES[spec.game]
     build: Callable[[MatchSpec], Match] = getattr(import_module(module), function)
     return build(spec)
+
+
+def game_version(name: str) -> str:
+    """The version of the rules of the game ``name``: equal versions give equal games.
+
+    It is what the game's module calls ``VERSION``, else the version of this distribution. Raises ``ValueError`` for an
+    unknown game.
+    """
+    if name not in _GAMES:
+        raise ValueError(f"unknown game {name!r}; known: {', '.join(_GAMES)}")
+    return str(getattr(import_module(_GAMES[name][0]), "VERSION", None) or version("prizefight"))

@@ -127,10 +127,11 @@ class WorkerPool:
     def __init__(self, setup: Setup, workers: int) -> None:
         import ray
 
-        self._ray = ray
+        self._ray: Any = ray
         # A worker never restarts by itself: its games would have lost their leases. More than enough calls at once
         # that a full worker still answers about its progress.
-        self._class = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0, max_concurrency=10_000)(GameWorker)
+        options = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0, "max_concurrency": 10_000}
+        self._class = self._ray.remote(**options)(GameWorker)
         self._setup = setup
         self._numbers = 0
         self._hellos: dict[Any, WorkerHandle] = {}

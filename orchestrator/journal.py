@@ -240,10 +240,15 @@ class Journal:
                 counted.append(failed.game_id)
         return counted
 
-    def attempts(self) -> list[FailedAttempt]:
-        """All tries that failed and counted."""
-        query = "SELECT game_id, attempt, epoch, cause, detail, worker, failed_at FROM attempts ORDER BY epoch"
-        return [FailedAttempt(*row) for row in self._db.execute(query)]
+    def last_failure(self, game_id: str) -> FailedAttempt:
+        """The last counted try of that game, which must have one."""
+        return next(failed for failed in reversed(self.attempts(game_id)))
+
+    def attempts(self, game_id: str | None = None) -> list[FailedAttempt]:
+        """All tries that failed and counted, of one game or of all, in the order in which they were granted."""
+        query = "SELECT game_id, attempt, epoch, cause, detail, worker, failed_at FROM attempts"
+        where, values = ("", ()) if game_id is None else (" WHERE game_id = ?", (game_id,))
+        return [FailedAttempt(*row) for row in self._db.execute(f"{query}{where} ORDER BY epoch", values)]
 
     def scores(self) -> list[Score]:
         """What each entrant has reached in the games finished so far, in no particular order."""

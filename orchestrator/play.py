@@ -10,7 +10,8 @@ import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from enum import StrEnum
+from typing import Any, Final
 
 from agents.base import Agent, BlankObservation, Decision
 from agents.factory import make_agent
@@ -18,15 +19,27 @@ from engine.match import SEATS, Action, IllegalAction, Match, MatchSpec, Seat
 from engine.registry import new_match
 from orchestrator.config import TournamentConfig
 from orchestrator.schedule import ScheduledGame
-from results.schema import Cause, Outcome
 
 _DETAIL_LENGTH = 300
 
 
-class GameFailure(Exception):
-    """A try of a game that came to no result, and why: ``cause`` is one of the causes of void games."""
+VOID: Final = "void"
+"""The outcome of a game that was tried as often as it may be and never came to a result."""
 
-    def __init__(self, cause: Cause, detail: str) -> None:
+
+class FailureCause(StrEnum):
+    """Why a try of a game failed; the cause of a void game in its row, where more causes may be known."""
+
+    WORKER_CRASH = "worker_crash"
+    AGENT_ERROR = "agent_error"
+    ENGINE_ERROR = "engine_error"
+    WALL_CLOCK = "wall_clock"
+
+
+class GameFailure(Exception):
+    """A try of a game that came to no result, and why."""
+
+    def __init__(self, cause: FailureCause, detail: str) -> None:
         super().__init__(detail)
         self.cause = cause
         self.detail = detail
@@ -76,7 +89,7 @@ class Setup:
                 config = _with_attempt(self.agents[name], attempt)
                 made.append(make_agent(config, seat, game.agent_seed(self.seed, seat)))
             except Exception as error:
-                raise GameFailure(Cause.AGENT_ERROR, f"{name}: {one_line(error)}") from error
+                raise GameFailure(FailureCause.AGENT_ERROR, f"{name}: {one_line(error)}") from error
         return made[0], made[1]
 
 
@@ -126,7 +139,7 @@ def play_now(
         return
     running.close()
     waiting = " or ".join(sorted(set(names)))
-    raise GameFailure(Cause.AGENT_ERROR, f"{waiting} waits, though its agent says that it never does")
+    raise GameFailure(FailureCause.AGENT_ERROR, f"{waiting} waits, though its agent says that it never does")
 
 
 async def play(
@@ -151,7 +164,7 @@ async def play(
             else:
                 game.steps += 1
                 if time.monotonic() - game.started > limit:
-                    raise GameFailure(Cause.WALL_CLOCK, f"not over after {limit:g} s")
+                    raise GameFailure(FailureCause.WALL_CLOCK, f"not over after {limit:g} s")
                 if len(asked) == 1:
                     seat, legal = asked[0]
                     decision = await _ask(match, agents[seat], names[seat], seat, legal)
@@ -161,11 +174,11 @@ async def play(
                     for (seat, legal), decision in zip(asked, decisions, strict=True):
                         _apply(match, names[seat], seat, legal, decision, game)
         if match.result is None:
-            raise GameFailure(Cause.ENGINE_ERROR, "nobody is to act, yet there is no result")
+            raise GameFailure(FailureCause.ENGINE_ERROR, "nobody is to act, yet there is no result")
     except GameFailure:
         raise
     except Exception as error:
-        raise GameFailure(Cause.ENGINE_ERROR, one_line(error)) from error
+        raise GameFailure(FailureCause.ENGINE_ERROR, one_line(error)) from error
 
 
 async def _ask(match: Match, agent: Agent, name: str, seat: Seat, legal: tuple[Action, ...]) -> Decision:
@@ -177,7 +190,7 @@ async def _ask(match: Match, agent: Agent, name: str, seat: Seat, legal: tuple[A
     except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, GameFailure):
         raise
     except BaseException as error:  # SystemExit too: whatever an agent raises must not end its worker.
-        raise GameFailure(Cause.AGENT_ERROR, f"{name}: {one_line(error)}") from error
+        raise GameFailure(FailureCause.AGENT_ERROR, f"{name}: {one_line(error)}") from error
 
 
 async def _ask_all(
@@ -199,10 +212,12 @@ def _apply(
         except IllegalAction as error:
             if number == 0 and action in legal:
                 raise RuntimeError(f"a legal action was refused: {one_line(error)}") from error
-            raise GameFailure(Cause.AGENT_ERROR, f"{name} played what is not legal: {one_line(error)}") from error
+            raise GameFailure(
+                FailureCause.AGENT_ERROR, f"{name} played what is not legal: {one_line(error)}"
+            ) from error
         game.actions.append(f"{seat} {action.key}")
     if not decision.actions:
-        raise GameFailure(Cause.AGENT_ERROR, f"{name} decided for no action")
+        raise GameFailure(FailureCause.AGENT_ERROR, f"{name} decided for no action")
     game.tallies[seat].add(decision)
 
 
@@ -214,8 +229,8 @@ def finished_row(
     if result is None:
         raise ValueError("the game is not over")
     row = _shared(setup, scheduled, attempt)
-    row["outcome"] = str(Outcome(result.outcome))
-    row["cause"] = str(Cause(result.cause))
+    row["outcome"] = str(result.outcome)
+    row["cause"] = str(result.cause)
     row["winner_seat"] = result.winner
     row["winner"] = None if result.winner is None else scheduled.entrants[result.winner]
     row["first_player"] = getattr(match, "first_player", None)
@@ -236,7 +251,7 @@ def finished_row(
 def void_row(setup: Setup, scheduled: ScheduledGame, attempt: int, failure: GameFailure) -> dict[str, Any]:
     """The row of a game that was tried as often as it may be and never came to a result."""
     row = _shared(setup, scheduled, attempt)
-    row["outcome"] = str(Outcome.VOID)
+    row["outcome"] = VOID
     row["cause"] = str(failure.cause)
     row["void_detail"] = failure.detail
     return row
@@ -247,7 +262,7 @@ def build(setup: Setup, scheduled: ScheduledGame, attempt: int) -> tuple[Match, 
     try:
         match = new_match(setup.spec(scheduled, attempt))
     except Exception as error:
-        raise GameFailure(Cause.ENGINE_ERROR, one_line(error)) from error
+        raise GameFailure(FailureCause.ENGINE_ERROR, one_line(error)) from error
     return match, setup.make_agents(scheduled, attempt)
 
 

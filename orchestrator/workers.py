@@ -16,9 +16,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from orchestrator.play import GameFailure, Playthrough, Setup, build, finished_row, play, play_now
+from orchestrator.play import FailureCause, GameFailure, Playthrough, Setup, build, finished_row, play, play_now
 from orchestrator.schedule import ScheduledGame
-from results.schema import Cause
 
 SILENCE_SECONDS = 9.0
 """A worker that has not heard of its driver for so long ends."""
@@ -157,7 +156,7 @@ class GameWorker:
             except TimeoutError as error:
                 if not cut.expired():
                     raise
-                raise GameFailure(Cause.WALL_CLOCK, f"not over after {limit:g} s") from error
+                raise GameFailure(FailureCause.WALL_CLOCK, f"not over after {limit:g} s") from error
             row = finished_row(self._setup, errand.scheduled, errand.attempt, match, agents, game)
         except GameFailure as failure:
             return self._failed(errand, game, failure)

@@ -1,0 +1,463 @@
+"""Keeps game workers busy and brings every game to exactly one result.
+
+Games come from the schedule, go out under leases, and count once the journal has taken them. What fails comes back:
+
+- An exception in an agent or in the engine, and a game over its time that still comes to decisions, are told by the
+  worker itself. The try counts as failed.
+- A worker that dies takes its games with it. If only one can have been the cause, its try counts as failed. Otherwise
+  no try counts; those that may have been the cause are played again, each alone in a worker, which tells.
+- A game over its time that does not come back from a call is seen from outside: its worker still tells which game that
+  is, or has fallen silent until the lease lapses. The worker is killed; then it is as with one that died, but the cause
+  is the clock, and a game that is known to be the cause leaves all others unsuspected.
+
+A try that counts as failed is repeated until ``limits.max_attempts``, then the game is void with the last cause.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from agents.factory import agent_waits
+from orchestrator.cluster import WorkerHandle, WorkerPool
+from orchestrator.config import TournamentConfig
+from orchestrator.group_commit import GroupCommit
+from orchestrator.journal import FailedAttempt, FinishedGame, Journal
+from orchestrator.leases import Lease, LeaseBook, Try
+from orchestrator.parts import PartWriter
+from orchestrator.play import VOID, FailureCause, GameFailure, Setup, void_row
+from orchestrator.progress import Counted, ProgressDisplay, Standing
+from orchestrator.schedule import Schedule, ScheduledGame
+from orchestrator.workers import Errand, Progress, Reply
+
+_BATCHES_AHEAD: Final = 2
+"""Leases of games that never wait which one worker holds: one that is played and one that lies ready."""
+_LARGEST_BATCH: Final = 2048
+_BATCH_GROWTH: Final = 4
+_SET_ASIDE: Final = 2048
+_CHUNK: Final = 500
+_TICK_SECONDS: Final = 0.25
+_LOOK_SECONDS: Final = 1.0
+_GRACE_SECONDS: Final = 1.0
+"""How much longer than its limit a game may take before it is cut from outside."""
+_STOP_SECONDS: Final = 4.0
+"""How long games under way may take to come to their end after a stop was asked for."""
+_FRUITLESS_STARTS: Final = 5
+
+
+class WorkersFail(RuntimeError):
+    """Game workers die before they have played anything."""
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What is known about one worker's progress."""
+
+    seen: Progress | None = None
+    asked: Any = None
+    """Reference of the question that is not answered yet."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """Games that are to be played, those that come back first."""
+
+    again: deque[Try] = field(default_factory=deque)
+    aside: deque[Try] = field(default_factory=deque)
+
+    def take(self) -> Try | None:
+        """The next game, if there is one here."""
+        for games in (self.again, self.aside):
+            if games:
+                return games.popleft()
+        return None
+
+
+class Dispatcher:
+    """Plays all games of ``schedule`` that have no result yet; see the module's text.
+
+    ``stop`` is asked at every turn; once it answers true no game is begun any more and :meth:`run` returns soon.
+    """
+
+    def __init__(
+        self,
+        config: TournamentConfig,
+        schedule: Schedule,
+        journal: Journal,
+        commits: GroupCommit,
+        parts: PartWriter,
+        pool: WorkerPool,
+        standing: Standing,
+        display: ProgressDisplay,
+        stop: Callable[[], bool],
+    ) -> None:
+        import ray
+
+        self._ray: Any = ray
+        self._config = config
+        self._setup = Setup.of(config)
+        self._schedule = schedule
+        self._journal = journal
+        self._commits = commits
+        self._parts = parts
+        self._pool = pool
+        self._standing = standing
+        self._display = display
+        self._stop = stop
+        limits = config.limits
+        self._leases = LeaseBook(min(limits.lease_seconds, limits.game_seconds + _GRACE_SECONDS), time.monotonic)
+        self._waits = {entrant.name: agent_waits(entrant.config) for entrant in config.entrants}
+        self._source = self._unfinished()
+        self._exhausted = False
+        self._queues = {False: _Waiting(), True: _Waiting()}
+        self._suspects: deque[Try] = deque()
+        self._calls: dict[Any, Lease] = {}
+        self._watches: dict[str, _Watch] = {}
+        self._batch = 1
+        self._looked = 0.0
+        self._fruitless = 0
+
+    def run(self) -> None:
+        """Play until all games have a result or a stop is asked for."""
+        while not self._stop():
+            self._fill()
+            if self._exhausted and not len(self._leases) and not self._left_over():
+                return
+            self._collect(_TICK_SECONDS)
+            self._look_after()
+            self._display.update()
+            self._parts.check()
+        self._wind_up()
+
+    # What is to be played
+
+    def _unfinished(self) -> Iterator[Try]:
+        """Games of the schedule without a result, with the number of the try that is next."""
+        games = iter(self._schedule)
+        while chunk := list(islice(games, _CHUNK)):
+            ids = [game.game_id for game in chunk]
+            unfinished = self._commits.call(self._journal.unfinished, ids)
+            failures = self._commits.call(self._journal.failures, list(unfinished))
+            for game in chunk:
+                if game.game_id in unfinished:
+                    failed = failures.get(game.game_id, 0)
+                    waits = any(self._waits[entrant] for entrant in game.entrants)
+                    yield Try(game, failed + 1, waits, alone=failed > 0 and not waits)
+
+    def _next(self, waits: bool) -> Try | None:
+        """The next game of those that wait, or of those that do not; ``None`` where none can be had now."""
+        queue, other = self._queues[waits], self._queues[not waits]
+        while True:
+            one = queue.take()
+            if one is None:
+                if self._exhausted or len(other.aside) >= _SET_ASIDE:
+                    return None
+                one = next(self._source, None)
+                if one is None:
+                    self._exhausted = True
+                    return None
+            if one.attempt > self._config.limits.max_attempts:
+                self._void(one)
+            elif one.alone:
+                self._suspects.append(one)
+            elif one.waits is not waits:
+                other.aside.append(one)
+            else:
+                return one
+
+    def _left_over(self) -> bool:
+        return bool(self._suspects) or any(queue.again or queue.aside for queue in self._queues.values())
+
+    def _put_back(self, one: Try) -> None:
+        self._queues[one.waits].again.append(one)
+
+    # Sending
+
+    def _fill(self) -> None:
+        """Give every worker that is ready as much as it may have."""
+        ready = [handle for handle in self._pool.handles.values() if handle.ready]
+        if not ready:
+            return
+        if self._suspects:
+            # One worker is kept clear for the games that are played alone.
+            clear = min(ready, key=lambda handle: len(self._leases.of(handle.name)))
+            ready.remove(clear)
+            if not self._leases.of(clear.name):
+                self._send(clear, [self._suspects.popleft()])
+        for handle in ready:
+            open_now = self._leases.of(handle.name)
+            if any(lease.alone for lease in open_now):
+                continue
+            in_turn = sum(not lease.waits for lease in open_now)
+            for _ in range(_BATCHES_AHEAD - in_turn):
+                if games := self._batch_of_games():
+                    self._send(handle, games)
+            for _ in range(self._config.cluster.games_in_flight - (len(open_now) - in_turn)):
+                one = self._next(waits=True)
+                if one is None:
+                    break
+                self._send(handle, [one])
+
+    def _batch_of_games(self) -> list[Try]:
+        """Games for about ``cluster.batch_seconds``, fewer towards the end so that no worker is left with a heap."""
+        left = self._standing.total - self._standing.done - self._leases.games()
+        share = -(-left // (2 * max(len(self._pool.handles), 1)))
+        games: list[Try] = []
+        while len(games) < max(min(self._batch, share), 1):
+            one = self._next(waits=False)
+            if one is None:
+                break
+            games.append(one)
+        return games
+
+    def _send(self, handle: WorkerHandle, games: Sequence[Try]) -> None:
+        wanted = [(one.scheduled.game_id, one.attempt) for one in games]
+        for one, grant in zip(games, self._commits.call(self._journal.grant, wanted, handle.name), strict=True):
+            one.epoch = grant.epoch
+        lease = self._leases.open(games, handle.name)
+        errands = [Errand(one.scheduled, one.attempt, one.epoch) for one in games]
+        self._calls[handle.play(errands, lease.waits)] = lease
+
+    # Collecting
+
+    def _collect(self, seconds: float) -> None:
+        """Wait for something to come back, and deal with all that has."""
+        asked = {watch.asked: name for name, watch in self._watches.items() if watch.asked is not None}
+        references = [*self._calls, *self._pool.starting, *asked]
+        if not references:
+            time.sleep(seconds)
+            return
+        if not self._ray.wait(references, num_returns=1, timeout=seconds)[0]:
+            return
+        ready = self._ray.wait(references, num_returns=len(references), timeout=0)[0]
+        replies: list[Reply] = []
+        back: list[Lease] = []
+        dead: dict[str, str] = {}
+        for reference in ready:
+            value, error = self._value(reference)
+            if reference in self._calls:
+                lease = self._calls.pop(reference)
+                if error is None:
+                    replies += value
+                    back.append(lease)
+                else:
+                    dead.setdefault(lease.worker, error)
+            elif reference in asked:
+                self._answered(asked[reference], value)
+            elif reference in self._pool.starting:
+                self._greeted(reference, value, error)
+        self._take(replies, back)
+        for worker, error in dead.items():
+            self._lost(worker, FailureCause.WORKER_CRASH, error)
+
+    def _value(self, reference: Any) -> tuple[Any, str | None]:
+        """The value of ``reference``, or why its worker is lost. Raises what went wrong in a worker that lives."""
+        try:
+            return self._ray.get(reference), None
+        except self._ray.exceptions.RayTaskError:
+            raise
+        except self._ray.exceptions.RayError as error:
+            return None, _death(error)
+
+    def _greeted(self, reference: Any, value: Any, error: str | None) -> None:
+        if error is None:
+            self._pool.greeted(reference, *value)
+            return
+        handle = self._pool.starting[reference]
+        self._pool.remove(handle.name)
+        self._fruitless += 1
+        if self._fruitless >= _FRUITLESS_STARTS:
+            raise WorkersFail(f"{self._fruitless} game workers in a row died while they were starting: {error}")
+        self._pool.add()
+
+    def _take(self, replies: Sequence[Reply], back: Sequence[Lease]) -> None:
+        """Commit what came back, count it, and put back what did not come to a result."""
+        games = {one.scheduled.game_id: one for lease in back for one in lease.tries}
+        finished = [reply for reply in replies if not reply.cause]
+        rows = [
+            FinishedGame(
+                reply.game_id,
+                reply.epoch,
+                games[reply.game_id].scheduled.entrants,
+                reply.outcome,
+                reply.winner_seat,
+                reply.row,
+            )
+            for reply in finished
+        ]
+        for lease in back:
+            self._leases.close(lease)
+        if rows:
+            self._count(rows, self._commits.call(self._journal.finish, rows))
+            self._set_pace([reply.seconds for reply in finished if not games[reply.game_id].waits])
+            self._fruitless = 0
+        for reply in replies:
+            one = games.pop(reply.game_id)
+            if reply.cause:
+                self._failed(one, _worker_of(one, back), FailureCause(reply.cause), reply.detail)
+        # Games that a worker was told not to begin.
+        self._give_back(list(games.values()))
+
+    def _count(self, rows: Sequence[FinishedGame], counted: Iterable[str]) -> None:
+        accepted = set(counted)
+        taken = [row for row in rows if row.game_id in accepted]
+        if taken:
+            self._parts.rows_added(len(taken), sum(len(row.row) for row in taken))
+            self._standing.count(Counted(row.entrants, row.outcome, row.winner_seat) for row in taken)
+
+    def _set_pace(self, seconds: Sequence[float]) -> None:
+        """Choose the size of batches by how long games take; it grows by steps and shrinks at once."""
+        if seconds:
+            mean = max(sum(seconds) / len(seconds), 1e-6)
+            fitting = int(self._config.cluster.batch_seconds / mean)
+            self._batch = max(1, min(fitting, self._batch * _BATCH_GROWTH, _LARGEST_BATCH))
+
+    # Failures
+
+    def _failed(self, one: Try, worker: str, cause: FailureCause, detail: str) -> None:
+        """A try failed and counts."""
+        failed = FailedAttempt(
+            one.scheduled.game_id, one.attempt, one.epoch, str(cause), detail, worker, failed_at=now_microseconds()
+        )
+        if self._commits.call(self._journal.fail, [failed]):
+            ended_worker = cause is FailureCause.WORKER_CRASH or cause is FailureCause.WALL_CLOCK
+            self._put_back(Try(one.scheduled, one.attempt + 1, one.waits, alone=ended_worker and not one.waits))
+
+    def _void(self, one: Try) -> None:
+        """Give a game that has failed as often as it may its result: none."""
+        last = self._commits.call(self._journal.last_failure, one.scheduled.game_id)
+        failure = GameFailure(FailureCause(last.cause), last.detail)
+        row = void_row(self._setup, one.scheduled, last.attempt, failure)
+        row["worker"] = last.worker
+        row["finished_at"] = last.failed_at
+        text = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        grant = self._commits.call(self._journal.grant, [(one.scheduled.game_id, last.attempt)], last.worker)[0]
+        game = FinishedGame(one.scheduled.game_id, grant.epoch, one.scheduled.entrants, VOID, None, text)
+        self._count([game], self._commits.call(self._journal.finish, [game]))
+        self._display.say(f"void: game {one.scheduled.game_id}, {one.scheduled.pair}: {last.cause}: {last.detail}")
+
+    def _give_back(self, games: Sequence[Try]) -> None:
+        """Take games back whose try does not count."""
+        if games:
+            grants = [grant for one in games for grant in Lease((one,), "", 0.0).grants]
+            self._commits.call(self._journal.release, grants)
+            for one in games:
+                if one.alone:
+                    self._suspects.append(one)
+                else:
+                    self._put_back(one)
+
+    def _lost(self, worker: str, cause: FailureCause, detail: str, culprit: str | None = None) -> None:
+        """A worker is dead or has to be: end it, start another, and deal with the games that it had."""
+        if worker not in self._pool.handles:
+            return
+        leases = self._leases.of(worker)
+        in_turn = [lease for lease in leases if not lease.waits]
+        # Games that lay ready behind the ones being played cannot have been the cause.
+        playing = [one for lease in in_turn[:1] for one in lease.tries]
+        playing += [one for lease in leases if lease.waits for one in lease.tries]
+        guilty = [one for one in playing if one.scheduled.game_id == culprit]
+        if not guilty and len(playing) == 1:
+            guilty = playing
+        self._pool.remove(worker)
+        self._pool.add()
+        self._watches.pop(worker, None)
+        self._calls = {reference: lease for reference, lease in self._calls.items() if lease.worker != worker}
+        for lease in leases:
+            self._leases.close(lease)
+        for one in guilty:
+            self._failed(one, worker, cause, detail)
+        others = [one for lease in leases for one in lease.tries if one not in guilty]
+        if not guilty:
+            for one in playing:
+                one.suspicion += 1
+                # A game that waits may take hours: it is isolated only when it was there a second time.
+                one.alone = one.suspicion > (1 if one.waits else 0)
+        self._give_back(others)
+
+    # Watching
+
+    def _look_after(self) -> None:
+        """Ask workers how far they are, and end what makes no progress."""
+        now = time.monotonic()
+        if now - self._looked < _LOOK_SECONDS:
+            return
+        self._looked = now
+        for handle in list(self._pool.handles.values()):
+            watch = self._watches.setdefault(handle.name, _Watch())
+            if handle.ready and watch.asked is None and self._leases.of(handle.name):
+                watch.asked = handle.actor.progress.remote()
+        for lease in self._leases.lapsed():
+            self._lapsed(lease)
+
+    def _answered(self, worker: str, progress: Progress | None) -> None:
+        """Renew the leases of games that went on; end a game that is over its time."""
+        watch = self._watches[worker]
+        watch.asked = None
+        if progress is None:
+            return  # It has died; its games' references tell.
+        before, watch.seen = watch.seen, progress
+        went_on = before is None or before.steps != progress.steps
+        for lease in self._leases.of(worker):
+            if lease.waits:
+                game_id = lease.tries[0].scheduled.game_id
+                steps = progress.waiting_steps.get(game_id)
+                if before is None or before.waiting_steps.get(game_id) != steps:
+                    self._leases.renew([lease])
+            elif went_on:
+                self._leases.renew([lease])
+        limit = self._config.limits.game_seconds
+        if progress.playing is not None and progress.playing_seconds > limit + _GRACE_SECONDS:
+            self._lost(
+                worker, FailureCause.WALL_CLOCK, f"not over after {limit:g} s; its worker was ended", progress.playing
+            )
+
+    def _lapsed(self, lease: Lease) -> None:
+        if lease not in self._leases.of(lease.worker):
+            return  # Its worker was ended because of another lease just now.
+        seconds = min(self._config.limits.lease_seconds, self._config.limits.game_seconds)
+        detail = f"no progress for {seconds:g} s"
+        watch = self._watches.get(lease.worker, _Watch())
+        if lease.waits and watch.asked is None:
+            # The worker lives and answers: only this game stands still.
+            one = lease.tries[0]
+            self._leases.close(lease)
+            self._calls = {reference: other for reference, other in self._calls.items() if other is not lease}
+            self._pool.handles[lease.worker].actor.cancel.remote(one.scheduled.game_id)
+            self._failed(one, lease.worker, FailureCause.WALL_CLOCK, detail)
+            return
+        culprit = None if watch.asked is not None or watch.seen is None else watch.seen.playing
+        self._lost(lease.worker, FailureCause.WALL_CLOCK, f"{detail}; its worker was ended", culprit)
+
+    def _wind_up(self) -> None:
+        """After a stop: let games under way come to their end for a short while, and commit what came."""
+        for handle in self._pool.handles.values():
+            if handle.ready:
+                handle.actor.stop.remote()
+        until = time.monotonic() + _STOP_SECONDS
+        while len(self._leases) and time.monotonic() < until:
+            self._collect(_TICK_SECONDS)
+
+
+def now_microseconds() -> int:
+    """Wall clock, in microseconds since 1970."""
+    return round(time.time() * 1e6)
+
+
+def _worker_of(one: Try, leases: Sequence[Lease]) -> str:
+    return next(lease.worker for lease in leases if one in lease.tries)
+
+
+def _death(error: Exception) -> str:
+    """Why a worker is lost, in one line, from what Ray says about it in many."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if "died" in line.lower() or "exit" in line.lower() or "killed" in line.lower()]
+    return f"the worker process died: {(told or lines or [type(error).__name__])[0]}"[:300]
+
+
+__all__ = ["Dispatcher", "ScheduledGame", "WorkersFail"]

@@ -1,0 +1,212 @@
+"""A tournament from its configuration to its end: the entry point of this floor."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from agents.factory import make_agent
+from engine.match import MatchSpec
+from engine.registry import new_match
+from orchestrator.cluster import RayCluster, WorkerPool
+from orchestrator.config import ConfigError, Report, TournamentConfig
+from orchestrator.disks import FolderLock, require_local_disk
+from orchestrator.dispatch import Dispatcher, now_microseconds
+from orchestrator.group_commit import GroupCommit
+from orchestrator.identity import check_same, engine_version, identity_of
+from orchestrator.journal import Journal
+from orchestrator.parts import PartWriter, part_name
+from orchestrator.play import Setup
+from orchestrator.progress import ProgressDisplay, Standing
+from orchestrator.schedule import Schedule, check_balance
+from orchestrator.stop import StopSignals
+from results.location import Location, StorageError
+from results.manifest import MANIFEST_NAME, Manifest
+from results.store import Run
+
+
+def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Report:
+    """Play the tournament, or go on with it where an earlier start ended, however that ended.
+
+    Progress goes to ``stream`` (standard error by default). Ctrl-C or SIGTERM stops it: what has been played is kept
+    and the report says so; a second one stops it at once, and it can still be gone on with. Raises
+    :class:`ConfigError` or :class:`results.location.StorageError`, before anything is written, for a configuration that
+    cannot be played, a run that is another one or is being played by another process, and a journal that may not lie
+    where it is to lie.
+    """
+    began = time.monotonic()
+    schedule = Schedule(config)
+    check_balance(schedule)
+    _check_games(config, schedule)
+    location = Location.parse(config.storage.root).child(config.run)
+    manifest = _manifest(config, schedule, location)
+    folder = _journal_folder(config, location)
+    lock = FolderLock(folder, f"run {config.run!r}")
+    try:
+        with StopSignals() as stop:
+            process = f"process {os.getpid()} on {socket.gethostname()}"
+            journal = Journal(folder, location.path, process, now_microseconds())
+            commits = GroupCommit(journal)
+            try:
+                run = _open_run(config, location, manifest)
+                _check_parts(run, journal, commits)
+                return _play(config, schedule, run, journal, commits, stop, stream or sys.stderr, began)
+            finally:
+                commits.close()
+    finally:
+        lock.release()
+
+
+def _play(
+    config: TournamentConfig,
+    schedule: Schedule,
+    run: Run,
+    journal: Journal,
+    commits: GroupCommit,
+    stop: StopSignals,
+    stream: TextIO,
+    began: float,
+) -> Report:
+    parts = PartWriter(run, commits, journal, config.storage)
+    done, void = commits.call(journal.counts)
+    standing = Standing(len(schedule), done, void, commits.call(journal.scores))
+    display = ProgressDisplay(standing, stream)
+    try:
+        if standing.done < standing.total:
+            with RayCluster(config.cluster) as cluster:
+                stop.take()
+                pool = WorkerPool(Setup.of(config), config.cluster.workers)
+                try:
+                    cluster.sweep_after_death()
+                    dispatcher = Dispatcher(
+                        config, schedule, journal, commits, parts, pool, standing, display, stop.asked
+                    )
+                    dispatcher.run()
+                finally:
+                    pool.close()
+    finally:
+        # Whatever went wrong, what has been played is written as far as that is possible.
+        parts.close()
+        display.close()
+    return Report(
+        total=standing.total,
+        done=standing.done,
+        void=standing.void,
+        played=standing.played,
+        seconds=time.monotonic() - began,
+        interrupted=standing.done < standing.total,
+        run_path=run.location.path,
+    )
+
+
+def _check_games(config: TournamentConfig, schedule: Schedule) -> None:
+    """Raise :class:`ConfigError` where an agent or a match of this configuration cannot be made."""
+    limits, cluster = config.limits, config.cluster
+    for path, value, least in (
+        ("limits.game_seconds", limits.game_seconds, 0),
+        ("limits.lease_seconds", limits.lease_seconds, 0),
+        ("cluster.batch_seconds", cluster.batch_seconds, 0),
+    ):
+        if value <= least:
+            raise ConfigError(f"{path}: {value!r} is not larger than {least}")
+    for path, number in (
+        ("limits.max_attempts", limits.max_attempts),
+        ("cluster.workers", cluster.workers),
+        ("cluster.games_in_flight", cluster.games_in_flight),
+        ("storage.part_rows", config.storage.part_rows),
+    ):
+        if number < 1:
+            raise ConfigError(f"{path}: {number!r} is not at least 1")
+    for entrant in config.entrants:
+        try:
+            make_agent(entrant.config, 0, 0)
+        except ValueError as error:
+            raise ConfigError(f"agents.{entrant.name}: {error}") from error
+    for deck in config.decks or (None,):
+        cards = {} if deck is None else deck.cards
+        try:
+            new_match(MatchSpec(config.game, schedule.game_at(0).seed, (cards, cards), config.options))
+        except ValueError as error:
+            where = f"decks.{deck.name}: " if deck is not None and deck.cards else ""
+            raise ConfigError(f"{where}{error}") from error
+
+
+def _manifest(config: TournamentConfig, schedule: Schedule, location: Location) -> Manifest:
+    """The manifest with this start in it; raises :class:`ConfigError` where the run there is another one."""
+    identity = identity_of(config)
+    if location.child(MANIFEST_NAME).exists():
+        there = Run.open(location).manifest
+        check_same(config.run, there.identity, identity, config.extend)
+        starts = there.starts
+    else:
+        starts = ()
+    begun = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "host": socket.gethostname(),
+        "process": os.getpid(),
+        "workers": config.cluster.workers,
+        "address": config.cluster.address,
+        "games": len(schedule),
+        "limits": {
+            "game_seconds": config.limits.game_seconds,
+            "lease_seconds": config.limits.lease_seconds,
+            "max_attempts": config.limits.max_attempts,
+        },
+    }
+    return Manifest(config.run, identity, schedule.digest(), engine_version(config), starts=(*starts, begun))
+
+
+def _journal_folder(config: TournamentConfig, location: Location) -> Path:
+    """The journal's folder, made where it is missing, on a disk that is fit for it."""
+    if config.storage.journal_dir is not None:
+        folder = Path(config.storage.journal_dir).expanduser().absolute() / config.run
+    elif location.is_local:
+        folder = Path(location.path) / "journal"
+    else:
+        raise ConfigError(
+            f"storage.journal_dir: runs in {config.storage.root} need a folder on a local disk for the journal"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"storage.journal_dir: cannot make {folder}: {error.strerror}") from error
+    require_local_disk(folder)
+    return folder
+
+
+def _open_run(config: TournamentConfig, location: Location, manifest: Manifest) -> Run:
+    """The run, made where it is missing, with this start in its manifest."""
+    if not location.child(MANIFEST_NAME).exists():
+        return Run.create(location, manifest)
+    run = Run.open(location)
+    # Between our look at it and our taking the lock another process may have altered it.
+    check_same(config.run, run.manifest.identity, manifest.identity, config.extend)
+    run.write_manifest(manifest)
+    run.remove_partials()
+    return run
+
+
+def _check_parts(run: Run, journal: Journal, commits: GroupCommit) -> None:
+    """Bring journal and parts together: take over parts of a journal that is lost, miss none that should be there."""
+    there = set(run.part_names("games"))
+    known = {f"{part_name(part)}.parquet" for part in commits.call(journal.written_parts, "games")}
+    if missing := sorted(known - there):
+        raise StorageError(f"{run.location.path}: games/{missing[0]} is gone, though the journal has it as written")
+    foreign = sorted(
+        there - known - {f"{part_name(part)}.parquet" for part in commits.call(journal.unwritten_parts, "games")}
+    )
+    if not foreign:
+        return
+    if known or commits.call(journal.counts)[0]:
+        raise StorageError(f"{run.location.path}: games/{foreign[0]} is not from this run's journal")
+    columns = ["game_id", "entrant_0", "entrant_1", "outcome", "winner_seat"]
+    for name, table in zip(run.part_names("games"), run.parts("games", columns), strict=True):
+        number = name.removeprefix("part-").removesuffix(".parquet")
+        if not number.isdigit():
+            raise StorageError(f"{run.location.path}: games/{name} is not a part that this program writes")
+        commits.call(journal.adopt_part, int(number), table.to_pylist())
