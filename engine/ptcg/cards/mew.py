@@ -1,0 +1,82 @@
+"""151."""
+
+from engine.ptcg import moves, ops
+from engine.ptcg.card import CARDS, Ability, Attack, pokemon
+from engine.ptcg.state import Frame, Pokemon, State
+
+pokemon(
+    "MEW-16",
+    "Pidgey",
+    "Basic",
+    hp=50,
+    types="C",
+    weakness="L",
+    resistance="F",
+    retreat=1,
+    attacks=(
+        Attack(
+            "Call for Family",
+            "C",
+            text="Search your deck for up to 2 Basic Pokémon, put them onto your Bench and shuffle your deck.",
+            effect=(ops.search_deck(ops.basic_pokemon, ops.space(2)), ops.deck_to_bench, ops.shuffle_deck),
+        ),
+        Attack("Tackle", "CC", damage="20", effect=(ops.damage(20),)),
+    ),
+)
+
+
+def _fewer_than_three_in_hand(state: State, seat: int, holder: Pokemon) -> bool:
+    player = state.players[seat]
+    return len(player.hand) < 3 and bool(player.deck)
+
+
+def _choose_opponents_attack(state: State, frame: Frame) -> None:
+    opposite = state.players[1 - frame.seat].active
+    # Copying a Genome Hacking would only come back to the same choice, without end.
+    names = (
+        ()
+        if opposite is None
+        else tuple(a.name for a in CARDS[opposite.cards[-1]].attacks if a.name != "Genome Hacking")
+    )
+    if names:
+        ops.ask_option(state, frame, frame.seat, "Choose an attack of your opponent's Active Pokémon", names)
+    else:
+        ops.stop(state, frame)
+
+
+def _use_chosen_attack(state: State, frame: Frame) -> None:
+    opposite = state.players[1 - frame.seat].active
+    if opposite is not None:
+        for attack in CARDS[opposite.cards[-1]].attacks:
+            if attack.name == frame.picks[0]:
+                moves.start(state, attack.program, frame.seat, frame.uid, frame.card)
+
+
+pokemon(
+    "MEW-151",
+    "Mew ex",
+    "Basic",
+    hp=180,
+    types="P",
+    weakness="D",
+    resistance="F",
+    retreat=0,
+    tags=("ex",),
+    prizes=2,
+    abilities=(
+        Ability(
+            "Restart",
+            "Once during your turn, you may draw cards until you have 3 cards in your hand.",
+            when=_fewer_than_three_in_hand,
+            effect=(ops.draw_until(3),),
+        ),
+    ),
+    attacks=(
+        Attack(
+            "Genome Hacking",
+            "CCC",
+            text="Choose an attack of your opponent's Active Pokémon and use it as this attack.",
+            effect=(_choose_opponents_attack, _use_chosen_attack),
+        ),
+    ),
+)

@@ -1,0 +1,696 @@
+"""The small operations that card effects are made of.
+
+Each public function builds an operation from its parameters; a card's effect is a tuple of them, run in order. An
+operation that chooses leaves its result in ``frame.picks`` for the next one. "You" is the player whose effect it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from engine.ptcg import modifiers, moves
+from engine.ptcg.card import CARDS, PROGRAMS, Card, Kind, Op
+from engine.ptcg.state import (
+    ATTACHED_KIND,
+    CARDS_KIND,
+    NUMBER_KIND,
+    OPTION_KIND,
+    POKEMON_KIND,
+    YES_NO_KIND,
+    Frame,
+    Pokemon,
+    Prompt,
+    State,
+)
+
+CardTest = Callable[[Card], bool]
+PokemonTest = Callable[[State, int, Pokemon], bool]
+Amount = int | Callable[[State, Frame], int]
+
+
+def _value(amount: Amount, state: State, frame: Frame) -> int:
+    return amount if isinstance(amount, int) else amount(state, frame)
+
+
+# --- which cards -----------------------------------------------------------------------------------------------------
+
+
+def any_card(card: Card) -> bool:
+    """Every card."""
+    return True
+
+
+def a_pokemon(card: Card) -> bool:
+    """A Pokémon card."""
+    return card.is_pokemon
+
+
+def basic_pokemon(card: Card) -> bool:
+    """A Basic Pokémon."""
+    return card.is_basic
+
+
+def evolution_pokemon(card: Card) -> bool:
+    """A Pokémon card that evolves from another."""
+    return card.is_pokemon and not card.is_basic
+
+
+def of_kind(kind: Kind) -> CardTest:
+    """Cards of one kind."""
+    return lambda card: card.kind == kind
+
+
+def an_energy(card: Card) -> bool:
+    """A Basic or Special Energy card."""
+    return card.is_energy
+
+
+def basic_energy(letter: str = "") -> CardTest:
+    """Basic Energy, of one type where a letter is given."""
+    return lambda card: card.is_basic_energy and (not letter or card.provides == letter)
+
+
+def basic_of_type(letter: str) -> CardTest:
+    """Basic Pokémon of one type."""
+    return lambda card: card.is_basic and letter in card.types
+
+
+# --- choices ---------------------------------------------------------------------------------------------------------
+
+
+def ask_cards(
+    state: State, frame: Frame, seat: int, cards: Iterable[int], question: str, least: int, most: int
+) -> None:
+    """Let ``seat`` choose between ``least`` and ``most`` of ``cards`` (numbers, copies repeated)."""
+    pool = list(cards)
+    most = min(most, len(pool))
+    least = min(least, most)
+    if most <= 0:
+        frame.picks = ()
+        return
+    items = tuple(sorted(set(pool)))
+    counts = tuple([pool.count(card) for card in items])
+    state.prompt = Prompt(seat, CARDS_KIND, frame.card, question, items, counts, least, most)
+
+
+def ask_pokemon(
+    state: State,
+    frame: Frame,
+    seat: int,
+    pokemon: Iterable[Pokemon],
+    question: str,
+    least: int = 1,
+    most: int = 1,
+    each: int = 1,
+) -> None:
+    """Let ``seat`` choose Pokémon in play, each up to ``each`` times; the picks are their uids."""
+    items = tuple([p.uid for p in pokemon])
+    most = min(most, each * len(items))
+    least = min(least, most)
+    if most <= 0:
+        frame.picks = ()
+        return
+    state.prompt = Prompt(seat, POKEMON_KIND, frame.card, question, items, (each,) * len(items), least, most)
+
+
+def ask_attached(
+    state: State,
+    frame: Frame,
+    seat: int,
+    attached: Iterable[tuple[int, int]],
+    question: str,
+    least: int,
+    most: int,
+    minimum_total: int = 0,
+) -> None:
+    """Let ``seat`` choose attached cards, given as (uid of the Pokémon, or 0 for the Stadium; card)."""
+    pool = list(attached)
+    most = min(most, len(pool))
+    least = min(least, most)
+    if most <= 0:
+        frame.picks = ()
+        return
+    items = tuple(dict.fromkeys(pool))
+    counts = tuple([pool.count(item) for item in items])
+    state.prompt = Prompt(seat, ATTACHED_KIND, frame.card, question, items, counts, least, most, minimum_total)
+
+
+def ask_number(state: State, frame: Frame, seat: int, question: str, lowest: int, highest: int) -> None:
+    """Let ``seat`` choose a number."""
+    numbers = tuple(range(lowest, highest + 1))
+    state.prompt = Prompt(seat, NUMBER_KIND, frame.card, question, numbers, (1,) * len(numbers), 1, 1)
+
+
+def ask_option(state: State, frame: Frame, seat: int, question: str, options: tuple[str, ...]) -> None:
+    """Let ``seat`` choose one of several texts; the pick is the text."""
+    state.prompt = Prompt(seat, OPTION_KIND, frame.card, question, options, (1,) * len(options), 1, 1)
+
+
+def ask_yes_no(state: State, frame: Frame, seat: int, question: str) -> None:
+    """Let ``seat`` answer yes or no; the pick is the text."""
+    state.prompt = Prompt(seat, YES_NO_KIND, frame.card, question, ("yes", "no"), (1, 1), 1, 1)
+
+
+def search_deck(wanted: CardTest, up_to: Amount = 1, at_least: int = 0, question: str = "") -> Op:
+    """Look through your deck and choose cards there.
+
+    A search for something restricted may find nothing; one for "a card" has to take one (``at_least``).
+    """
+
+    def search(state: State, frame: Frame) -> None:
+        player = state.players[frame.seat]
+        player.prizes_known = True
+        found = [card for card in player.deck if wanted(CARDS[card])]
+        most = _value(up_to, state, frame)
+        ask_cards(state, frame, frame.seat, found, question or "Choose from your deck", at_least, most)
+
+    return search
+
+
+def choose_from_discard(wanted: CardTest, up_to: int, at_least: int = 1, question: str = "") -> Op:
+    """Choose cards in your discard pile."""
+
+    def choose(state: State, frame: Frame) -> None:
+        found = [card for card in state.players[frame.seat].discard if wanted(CARDS[card])]
+        ask_cards(state, frame, frame.seat, found, question or "Choose from your discard pile", at_least, up_to)
+
+    return choose
+
+
+def choose_from_hand(wanted: CardTest, up_to: int, at_least: int, question: str) -> Op:
+    """Choose cards in your hand."""
+
+    def choose(state: State, frame: Frame) -> None:
+        found = [card for card in state.players[frame.seat].hand if wanted(CARDS[card])]
+        ask_cards(state, frame, frame.seat, found, question, at_least, up_to)
+
+    return choose
+
+
+def choose_top(wanted: CardTest, depth: int, up_to: Amount, question: str) -> Op:
+    """Look at the top ``depth`` cards of your deck and choose among them."""
+
+    def look(state: State, frame: Frame) -> None:
+        player = state.players[frame.seat]
+        top = player.deck[-depth:]
+        player.top_known = max(player.top_known, len(top))
+        state.log.append(("look", frame.seat, tuple(reversed(top))))
+        found = [card for card in top if wanted(CARDS[card])]
+        ask_cards(state, frame, frame.seat, found, question, 0, _value(up_to, state, frame))
+
+    return look
+
+
+def choose_benched(question: str, yours: bool = True, by_opponent: bool = False) -> Op:
+    """Choose a Benched Pokémon, yours or your opponent's; ``by_opponent`` lets the opponent choose."""
+
+    def choose(state: State, frame: Frame) -> None:
+        side = frame.seat if yours else 1 - frame.seat
+        chooser = 1 - frame.seat if by_opponent else frame.seat
+        ask_pokemon(state, frame, chooser, state.players[side].bench, question)
+
+    return choose
+
+
+def choose_your_pokemon(question: str, test: PokemonTest | None = None, up_to: int = 1, at_least: int = 1) -> Op:
+    """Choose among your Pokémon in play."""
+
+    def choose(state: State, frame: Frame) -> None:
+        seat = frame.seat
+        found = [p for p in state.players[seat].in_play() if test is None or test(state, seat, p)]
+        ask_pokemon(state, frame, seat, found, question, at_least, up_to)
+
+    return choose
+
+
+def choose_opponents_pokemon(question: str, count: int = 1) -> Op:
+    """Choose ``count`` different Pokémon of your opponent (all of them where there are fewer)."""
+
+    def choose(state: State, frame: Frame) -> None:
+        found = state.players[1 - frame.seat].in_play()
+        ask_pokemon(state, frame, frame.seat, found, question, count, count)
+
+    return choose
+
+
+def you_may(question: str) -> Op:
+    """Ask whether to go on; "no" ends this effect."""
+
+    def ask(state: State, frame: Frame) -> None:
+        ask_yes_no(state, frame, frame.seat, question)
+
+    def check(state: State, frame: Frame) -> None:
+        if frame.picks == ("no",):
+            stop(state, frame)
+
+    return _both(ask, check)
+
+
+# --- control ---------------------------------------------------------------------------------------------------------
+
+
+def stop(state: State, frame: Frame) -> None:
+    """End this effect here."""
+    frame.pc = len(PROGRAMS[frame.program].ops)
+
+
+def _both(first: Op, second: Op) -> Op:
+    """Two operations with a choice between them as one entry of an effect."""
+
+    def run(state: State, frame: Frame) -> None:
+        if frame.memo and frame.memo[-1] == "asked":
+            frame.memo = frame.memo[:-1]
+            second(state, frame)
+            return
+        first(state, frame)
+        if state.prompt is None:
+            second(state, frame)
+        else:
+            frame.memo = (*frame.memo, "asked")
+            frame.pc -= 1
+
+    return run
+
+
+def sequence(*steps: Op) -> Op:
+    """Several operations as one, none of which asks for a choice."""
+
+    def run(state: State, frame: Frame) -> None:
+        for step in steps:
+            step(state, frame)
+
+    return run
+
+
+def if_picked(*steps: Op) -> Op:
+    """Operations (none of which asks) that happen only where the last choice picked something."""
+    run = sequence(*steps)
+
+    def check(state: State, frame: Frame) -> None:
+        if frame.picks:
+            run(state, frame)
+
+    return check
+
+
+def flip_or_stop(state: State, frame: Frame) -> None:
+    """Flip a coin; tails ends this effect."""
+    if not moves.flip(state, frame.seat):
+        stop(state, frame)
+
+
+# --- cards between zones ---------------------------------------------------------------------------------------------
+
+
+def draw(count: Amount) -> Op:
+    """Draw cards."""
+
+    def run(state: State, frame: Frame) -> None:
+        moves.draw(state, frame.seat, _value(count, state, frame))
+
+    return run
+
+
+def draw_until(count: int) -> Op:
+    """Draw until your hand has ``count`` cards."""
+
+    def run(state: State, frame: Frame) -> None:
+        moves.draw(state, frame.seat, count - len(state.players[frame.seat].hand))
+
+    return run
+
+
+def shuffle_deck(state: State, frame: Frame) -> None:
+    """Shuffle your deck."""
+    moves.shuffle_deck(state, frame.seat)
+
+
+def deck_to_hand(reveal: bool) -> Op:
+    """Put the chosen cards of your deck into your hand; where ``reveal``, the opponent sees them."""
+
+    def run(state: State, frame: Frame) -> None:
+        player = state.players[frame.seat]
+        for card in frame.picks:
+            player.deck.remove(card)
+            moves.add_to_hand(state, frame.seat, card, reveal)
+        if frame.picks:
+            state.log.append(("to_hand", frame.seat, frame.picks, "deck", reveal))
+
+    return run
+
+
+def deck_to_bench(state: State, frame: Frame) -> None:
+    """Put the chosen Pokémon of your deck onto your Bench."""
+    for card in frame.picks:
+        state.players[frame.seat].deck.remove(card)
+        moves.put_on_bench(state, frame.seat, card, "deck")
+
+
+def discard_to_hand(state: State, frame: Frame) -> None:
+    """Put the chosen cards of your discard pile into your hand, in the open."""
+    player = state.players[frame.seat]
+    for card in frame.picks:
+        player.discard.remove(card)
+        moves.add_to_hand(state, frame.seat, card, True)
+    if frame.picks:
+        state.log.append(("to_hand", frame.seat, frame.picks, "discard", True))
+
+
+def discard_to_deck(state: State, frame: Frame) -> None:
+    """Shuffle the chosen cards of your discard pile into your deck."""
+    player = state.players[frame.seat]
+    for card in frame.picks:
+        player.discard.remove(card)
+        player.deck.append(card)
+    if frame.picks:
+        state.log.append(("to_deck", frame.seat, frame.picks, "discard"))
+    moves.shuffle_deck(state, frame.seat)
+
+
+def discard_to_bench(state: State, frame: Frame) -> None:
+    """Put the chosen Pokémon of your discard pile onto your Bench."""
+    for card in frame.picks:
+        state.players[frame.seat].discard.remove(card)
+        moves.put_on_bench(state, frame.seat, card, "discard")
+
+
+def hand_to_discard(state: State, frame: Frame) -> None:
+    """Discard the chosen cards of your hand."""
+    moves.discard_from_hand(state, frame.seat, frame.picks)
+
+
+def hand_to_lost_zone(state: State, frame: Frame) -> None:
+    """Put the chosen cards of your hand in the Lost Zone."""
+    for card in frame.picks:
+        moves.remove_from_hand(state, frame.seat, card)
+        state.players[frame.seat].lost.append(card)
+    if frame.picks:
+        state.log.append(("lost", frame.seat, frame.picks, "hand"))
+
+
+def discard_cards(count: int, wanted: CardTest = any_card, at_least: int | None = None) -> Op:
+    """Choose ``count`` cards of your hand (or from ``at_least`` up to it) and discard them."""
+    choose = choose_from_hand(wanted, count, count if at_least is None else at_least, "Discard from your hand")
+    return _both(choose, hand_to_discard)
+
+
+def discard_hand(state: State, frame: Frame) -> None:
+    """Discard your whole hand."""
+    moves.discard_from_hand(state, frame.seat, tuple(state.players[frame.seat].hand))
+
+
+def _zone(state: State, frame: Frame, origin: str) -> list[int]:
+    """The list of cards that attached cards come from."""
+    player = state.players[frame.seat]
+    if origin == "pokemon":
+        pokemon = source(state, frame)
+        return [] if pokemon is None else pokemon.energy
+    return player.deck if origin == "deck" else player.discard
+
+
+def attach_all_to_picked(origin: str) -> Op:
+    """Attach the cards chosen before (kept by :func:`remember_picks`) to the chosen Pokémon."""
+
+    def run(state: State, frame: Frame) -> None:
+        cards: tuple[int, ...] = frame.memo
+        frame.memo = ()
+        for uid in frame.picks:
+            pokemon = state.find(uid)
+            if pokemon is not None:
+                for card in cards:
+                    _zone(state, frame, origin).remove(card)
+                    moves.attach(state, frame.seat, pokemon, card, origin)
+
+    return run
+
+
+def only_with_bench(state: State, frame: Frame) -> None:
+    """End this effect where you have no Benched Pokémon."""
+    if not state.players[frame.seat].bench:
+        stop(state, frame)
+
+
+def remember_picks(state: State, frame: Frame) -> None:
+    """Keep the chosen cards in mind while a Pokémon for them is chosen; nothing chosen ends this effect."""
+    frame.memo = frame.picks
+    if not frame.picks:
+        stop(state, frame)
+
+
+def attach_picks(targets: PokemonTest | None, origin: str) -> Op:
+    """Attach each picked card to one of your Pokémon that ``targets`` allows.
+
+    The cards come from your ``deck``, your ``discard`` pile or the ``pokemon`` of this effect.
+
+    Each card's Pokémon is chosen in turn; copies of one card go to places from left to right, so that no way of
+    dealing them out is offered twice. ``memo`` holds the cards still to go.
+    """
+
+    def run(state: State, frame: Frame) -> None:
+        seat = frame.seat
+        player = state.players[seat]
+        if not frame.memo:
+            if not frame.picks:
+                return
+            frame.memo = ("attach", frame.picks)
+            frame.picks = ()
+        cards: tuple[int, ...] = frame.memo[1]
+        if frame.picks:
+            same = 0
+            for uid in frame.picks:
+                pokemon = state.find(uid)
+                if pokemon is not None:
+                    _zone(state, frame, origin).remove(cards[same])
+                    moves.attach(state, seat, pokemon, cards[same], origin)
+                same += 1
+            cards = cards[same:]
+            frame.picks = ()
+        if not cards:
+            frame.memo = ()
+            return
+        frame.memo = ("attach", cards)
+        found = [p for p in player.in_play() if targets is None or targets(state, seat, p)]
+        if not found:
+            frame.memo = ()
+            return
+        copies = cards.count(cards[0])
+        question = f"Attach {copies} × {CARDS[cards[0]].name}: to which Pokémon"
+        ask_pokemon(state, frame, seat, found, question, copies, copies, each=copies)
+        frame.pc -= 1
+
+    return run
+
+
+# --- Pokémon in play -------------------------------------------------------------------------------------------------
+
+
+def switch_in_opponents(state: State, frame: Frame) -> None:
+    """Switch the chosen Benched Pokémon of your opponent with its Active Pokémon."""
+    for uid in frame.picks:
+        moves.switch(state, 1 - frame.seat, uid)
+
+
+def switch_yours(state: State, frame: Frame) -> None:
+    """Switch your Active Pokémon with the chosen Benched one."""
+    for uid in frame.picks:
+        moves.switch(state, frame.seat, uid)
+
+
+def discard_stadium(state: State, frame: Frame) -> None:
+    """Discard the Stadium in play."""
+    moves.leave_stadium(state)
+
+
+def may_discard_stadium(state: State, frame: Frame) -> None:
+    """Where a Stadium is in play, ask whether to discard it."""
+    if state.stadium >= 0:
+        _MAY_DISCARD_STADIUM(state, frame)
+
+
+def _discard_stadium_on_yes(state: State, frame: Frame) -> None:
+    if frame.picks == ("yes",):
+        moves.leave_stadium(state)
+
+
+def _ask_discard_stadium(state: State, frame: Frame) -> None:
+    ask_yes_no(state, frame, frame.seat, "Discard the Stadium in play?")
+
+
+_MAY_DISCARD_STADIUM = _both(_ask_discard_stadium, _discard_stadium_on_yes)
+
+
+def source(state: State, frame: Frame) -> Pokemon | None:
+    """The Pokémon that the effect comes from, while it is in play."""
+    return state.find(frame.uid)
+
+
+def discard_own_energy(count: int) -> Op:
+    """Choose ``count`` Energy cards attached to this Pokémon and discard them."""
+
+    def choose(state: State, frame: Frame) -> None:
+        pokemon = source(state, frame)
+        if pokemon is None:
+            frame.picks = ()
+            return
+        attached = [(pokemon.uid, card) for card in sorted(pokemon.energy)]
+        ask_attached(state, frame, frame.seat, attached, "Discard Energy from this Pokémon", count, count)
+
+    return _both(choose, discard_picked_attached)
+
+
+def discard_picked_attached(state: State, frame: Frame) -> None:
+    """Discard the chosen attached cards (of either player) into their owners' discard piles."""
+    for uid, card in frame.picks:
+        pokemon = state.find(uid)
+        if pokemon is not None:
+            moves.discard_attached(state, state.place(uid)[0], pokemon, card)
+
+
+# --- attacks ---------------------------------------------------------------------------------------------------------
+
+
+def blow_on(state: State, frame: Frame, target_seat: int, target: Pokemon) -> modifiers.Blow | None:
+    """The attack of this effect's Pokémon reaching ``target``; ``None`` where the attacker has left play."""
+    attacker = source(state, frame)
+    return None if attacker is None else modifiers.Blow(frame.seat, attacker, target_seat, target)
+
+
+def damage(amount: Amount) -> Op:
+    """This attack does ``amount`` damage to your opponent's Active Pokémon."""
+
+    def run(state: State, frame: Frame) -> None:
+        target = state.players[1 - frame.seat].active
+        if target is not None:
+            blow = blow_on(state, frame, 1 - frame.seat, target)
+            if blow is not None:
+                moves.strike(state, blow, _value(amount, state, frame))
+
+    return run
+
+
+def damage_picked(amount: Amount) -> Op:
+    """This attack does ``amount`` damage to each chosen Pokémon of your opponent."""
+
+    def run(state: State, frame: Frame) -> None:
+        for uid in frame.picks:
+            target = state.find(uid)
+            if target is not None:
+                blow = blow_on(state, frame, 1 - frame.seat, target)
+                if blow is not None:
+                    moves.strike(state, blow, _value(amount, state, frame))
+
+    return run
+
+
+def bonus_prizes(count: int) -> Op:
+    """Take ``count`` Prizes more for each Pokémon Knocked Out by damage from this attack."""
+
+    def run(state: State, frame: Frame) -> None:
+        state.bonus_prizes += count
+
+    return run
+
+
+def on_opponents_active(effect: Callable[[State, Frame, Pokemon], None]) -> Op:
+    """An effect of this attack on your opponent's Active Pokémon, unless something prevents effects on it."""
+
+    def run(state: State, frame: Frame) -> None:
+        target = state.players[1 - frame.seat].active
+        if target is None:
+            return
+        blow = blow_on(state, frame, 1 - frame.seat, target)
+        if blow is not None and not modifiers.effects_prevented(state, blow):
+            effect(state, frame, target)
+
+    return run
+
+
+def afflict_opponent(condition: int) -> Op:
+    """Your opponent's Active Pokémon is now affected by this Special Condition."""
+    return on_opponents_active(lambda s, f, target: _ignore(moves.afflict(s, 1 - f.seat, target, condition)))
+
+
+def _ignore(value: object) -> None:
+    """Drop a result that an operation has no use for."""
+
+
+def effect_on_this(kind: str, turns_ahead: int, detail: str = "") -> Op:
+    """An effect on this Pokémon that acts in the turn ``turns_ahead`` from now (2 is your next one)."""
+
+    def run(state: State, frame: Frame) -> None:
+        pokemon = source(state, frame)
+        if pokemon is not None:
+            moves.add_effect(pokemon, (kind, state.turn + turns_ahead, detail))
+
+    return run
+
+
+CANNOT_ATTACK = "cannot attack"
+CANNOT_USE_ATTACK = "cannot use attack"
+NO_ITEMS = "no Items from hand"
+
+
+# --- when a card can be played ---------------------------------------------------------------------------------------
+
+
+def all_of(*conditions: Callable[[State, int], bool]) -> Callable[[State, int], bool]:
+    """Every condition holds."""
+    return lambda state, seat: all(condition(state, seat) for condition in conditions)
+
+
+def deck_left(state: State, seat: int) -> bool:
+    """Your deck has a card."""
+    return bool(state.players[seat].deck)
+
+
+def other_cards(count: int) -> Callable[[State, int], bool]:
+    """Your hand has ``count`` cards besides the one to be played."""
+    return lambda state, seat: len(state.players[seat].hand) > count
+
+
+def room_on_bench(state: State, seat: int) -> bool:
+    """One more Pokémon fits on your Bench."""
+    return modifiers.bench_space(state, seat) > 0
+
+
+def opponent_has_bench(state: State, seat: int) -> bool:
+    """Your opponent has a Benched Pokémon."""
+    return bool(state.players[1 - seat].bench)
+
+
+def you_have_bench(state: State, seat: int) -> bool:
+    """You have a Benched Pokémon."""
+    return bool(state.players[seat].bench)
+
+
+def in_discard(wanted: CardTest) -> Callable[[State, int], bool]:
+    """Your discard pile has such a card."""
+    return lambda state, seat: any(wanted(CARDS[card]) for card in state.players[seat].discard)
+
+
+def more_prizes_left(state: State, seat: int) -> bool:
+    """You have more Prize cards remaining than your opponent."""
+    return len(state.players[seat].prizes) > len(state.players[1 - seat].prizes)
+
+
+def knocked_out_last_turn(state: State, seat: int) -> bool:
+    """A Pokémon of yours was Knocked Out during your opponent's last turn."""
+    return state.turn > 1 and state.players[seat].knocked_out_turn == state.turn - 1
+
+
+# --- amounts ---------------------------------------------------------------------------------------------------------
+
+
+def prizes_taken_by_opponent(state: State, frame: Frame) -> int:
+    """How many Prize cards your opponent has taken."""
+    return state.prize_count - len(state.players[1 - frame.seat].prizes)
+
+
+def space(most: int) -> Callable[[State, Frame], int]:
+    """Up to ``most``, as many as fit on your Bench."""
+    return lambda state, frame: min(most, modifiers.bench_space(state, frame.seat))
+
+
+def benched_on_both_sides(state: State, frame: Frame) -> int:
+    """All Benched Pokémon, yours and your opponent's."""
+    return len(state.players[0].bench) + len(state.players[1].bench)
