@@ -1,0 +1,146 @@
+"""Recorded games are played again and held against what is recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.replay import main
+from orchestrator.config import Deck, Entrant, TournamentConfig
+from orchestrator.identity import identity_of
+from orchestrator.play import GameFailure, Playthrough, Setup, build, finished_row, play_now, void_row
+from orchestrator.schedule import Schedule
+from results import Run
+from results.manifest import Manifest
+from results.schema import Cause, table_from_rows
+
+OPTIONS = {"turns": [3, 6], "forced_every": 2, "attempt": 1}
+
+
+def played(root: Path, options: dict[str, Any], spoil: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    """A run of stand-in games in ``root`` and its rows; ``spoil`` replaces columns of all of them."""
+    config = TournamentConfig(
+        "r",
+        (Entrant("ann", {"kind": "random"}), Entrant("bob", {"kind": "scripted", "policy": "last"})),
+        (Deck("some", {"A-1": 60}), Deck("other", {"B-2": 60})),
+        seed=5,
+        game="standin",
+        options=options,
+        games_per_pair=4,
+    )
+    schedule, setup, rows = Schedule(config), Setup.of(config), []
+    for scheduled in schedule:
+        match, agents = build(setup, scheduled, 1)
+        game = Playthrough()
+        play_now(match, agents, scheduled.entrants, 60.0, game)
+        row = finished_row(setup, scheduled, 1, match, agents, game)
+        rows.append({**row, **(spoil or {})})
+    manifest = Manifest("r", identity_of(config), schedule.digest(), "standin 1")
+    run = Run.create(root / "r", manifest)
+    void = void_row(setup, schedule.game_at(0), 1, GameFailure(Cause.WORKER_CRASH, "gone"))
+    run.write_part("games", table_from_rows("games", [*rows, {**void, "game_id": "gvoid"}]), "part")
+    return rows
+
+
+def replayed(capsys: pytest.CaptureFixture[str], root: Path, *argv: str) -> tuple[int, list[str], list[str]]:
+    code = main([f"storage.root={root}", "run=r", *argv])
+    out, err = capsys.readouterr()
+    return code, out.splitlines(), err.splitlines()
+
+
+@pytest.mark.parametrize("simultaneous", [False, True])
+def test_every_game_ends_as_recorded(capsys: pytest.CaptureFixture[str], tmp_path: Path, simultaneous: bool) -> None:
+    for row in played(tmp_path, {**OPTIONS, "simultaneous": simultaneous}):
+        code, out, err = replayed(capsys, tmp_path, f"game={row['game_id']}")
+        assert (code, err) == (0, [])
+        assert out[0].startswith(f"game {row['game_id']}: ")
+        assert out[-1].startswith("ends as recorded: ")
+        sentences = [line for line in out if "Take the offer" in line]
+        forced = [line for line in sentences if line.endswith("(forced)")]
+        assert len(sentences) - len(forced) == len(row["actions"])
+        assert forced
+        if row["winner"]:
+            assert row["winner"] in out[-1]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        ({"final_digest": "0" * 24}, "final_digest"),
+        ({"turns": 99}, "turns"),
+        ({"outcome": "draw", "winner": None, "winner_seat": None, "cause": "draw"}, "outcome"),
+        ({"actions": ["0 take:99"]}, "action 0"),
+        ({"actions": ["take"]}, "action 0"),
+        ({"actions": []}, "not over"),
+    ],
+)
+def test_a_game_that_ends_otherwise_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, spoil: dict[str, Any], said: str
+) -> None:
+    row = next(row for row in played(tmp_path, OPTIONS, spoil))
+    code, _, err = replayed(capsys, tmp_path, f"game={row['game_id']}")
+    assert code == 1
+    assert any(said in line for line in err)
+
+
+def test_actions_beyond_the_end_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    row = played(tmp_path, OPTIONS)[0]
+    run = Run.open(tmp_path / "r")
+    longer = {**row, "game_id": "glonger", "actions": [*row["actions"], row["actions"][0]]}
+    run.write_part("games", table_from_rows("games", [longer]), "longer")
+    code, _, err = replayed(capsys, tmp_path, "game=glonger")
+    assert code == 1
+    assert f"action {len(row['actions'])}" in err[0]
+
+
+def test_the_replay_file_holds_the_whole_game(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    row = played(tmp_path, OPTIONS)[0]
+    file = tmp_path / "game.json"
+    code, _, _ = replayed(capsys, tmp_path, f"game={row['game_id']}", f"out={file}")
+    assert code == 0
+    replay = json.loads(file.read_text(encoding="utf-8"))
+    assert (replay["format"], replay["game_id"]) == ("prizefight-replay", row["game_id"])
+    assert replay["entrants"] == [row["entrant_0"], row["entrant_1"]]
+    assert replay["spec"]["seed"] == row["seed"]
+    assert [set(deck) for deck in replay["spec"]["decks"]] == [
+        {{"some": "A-1", "other": "B-2"}[row[f"deck_{seat}"]]} for seat in (0, 1)
+    ]
+    chosen = [f"{step['seat']} {step['action']['key']}" for step in replay["steps"] if not step["forced"]]
+    assert chosen == replay["recorded"] == row["actions"]
+    assert [step["turn"] for step in replay["steps"]] == list(range(1, row["turns"] + 1))
+    for moment in [replay["start"], *replay["steps"]]:
+        assert [view["seat"] for view in moment["views"]] == [0, 1]
+    # The stand-in game is over when nothing more is on offer, and its scores say who won.
+    first, second = replay["steps"][-1]["views"][0]["scores"]
+    winner = None if first == second else int(second > first)
+    assert replay["result"]["winner"] == winner == row["winner_seat"]
+    assert replay["digest"] == row["final_digest"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("game=gnone",), "no game 'gnone' in the run; it has 9 games, such as g"),
+        (("game=gvoid",), "worker_crash: gone"),
+        (("game=x", "run=s"), "no run 's'"),
+        ((), "game="),
+    ],
+)
+def test_what_cannot_be_replayed_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, argv: tuple[str, ...], said: str
+) -> None:
+    played(tmp_path, OPTIONS)
+    code, out, err = replayed(capsys, tmp_path, *argv)
+    assert (code, out, len(err)) == (2, [], 1)
+    assert said in err[0]
+
+
+def test_a_torn_part_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    played(tmp_path, OPTIONS)
+    (tmp_path / "r" / "games" / "torn.parquet").write_bytes(b"PAR1")
+    code, _, err = replayed(capsys, tmp_path, "game=gnone")
+    assert (code, len(err)) == (2, 1)
+    assert "torn.parquet" in err[0]
