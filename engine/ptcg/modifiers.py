@@ -1,25 +1,21 @@
 """What things cost, provide, weigh and allow: each computed here, and only here, from what is in play.
 
-A card contributes through its hooks. Which hook is asked for, with what arguments, and from where it reaches:
+A card contributes through its hooks. Which hook is asked for, how it is called, and who contributes it:
 
-==================  =============================================  ====================================================
-hook                called as                                      contributed by
-==================  =============================================  ====================================================
-``hp``              ``(state, holder) -> HP more``                 Tools and Energy attached to the holder
-``retreat``         ``(state, holder) -> Colorless fewer``         Tools and Energy attached to the holder
-``attack_cost``     ``(state, seat, holder) -> Colorless fewer``   Abilities of the attacker
-``damage_done``     ``(state, blow, holder) -> damage more``       what is attached to the attacker; Abilities of its side
-``damage_taken``    ``(state, blow, holder) -> damage more``       what is attached to the target, once a card name where
-                                                                   the hook is ``damage_taken_once``
-``prevent_damage``  ``(state, blow, seat, holder) -> bool``        Abilities of any Pokémon in play
-``prevent_effects`` ``(state, blow, seat, holder) -> bool``        Abilities of the target, what is attached to it
-``prevent_counters`` ``(state, blow, seat, holder) -> bool``       Abilities of the target's side
-``no_abilities``    ``(state, seat, seat2, pokemon, name)->bool``  the Stadium; Abilities of the other side's Active Pokémon
-``bench_limit``     ``(state) -> Pokémon``                         the Stadium
-``weakness``        ``(state, pokemon) -> letter or ""``           Abilities of the side opposite the Pokémon
-``extra_prizes``    ``(state, holder) -> Prizes more``             Tools attached to the Pokémon Knocked Out by damage
-``immunity``        ``(state, holder) -> Special Conditions``      what is attached to the Pokémon
-==================  =============================================  ====================================================
+- ``hp(state, holder)``: HP more; Tools attached to the holder.
+- ``retreat(state, holder)``: Colorless fewer; Tools attached to the holder.
+- ``attack_cost(state, seat, holder)``: Colorless fewer; Abilities of the attacker.
+- ``damage_done(state, blow, holder)``: damage more; what is attached to the attacker, Abilities of its side.
+- ``damage_taken(state, blow, holder)``: damage more; what is attached to the target. ``damage_taken_once`` is the same
+  but counts once however many copies of the card are attached.
+- ``prevent_damage(state, blow, seat, holder)``: bool; Abilities of the target's side.
+- ``prevent_effects(state, blow, seat, holder)``: bool; Abilities of the target, what is attached to it.
+- ``prevent_counters(state, blow, seat, holder)``: bool; Abilities of the target's side.
+- ``no_abilities(state, owner, seat, pokemon, name)``: bool; the Stadium, Abilities of the other side's Active Pokémon.
+- ``bench_limit(state)``: Pokémon; the Stadium.
+- ``weakness(state, pokemon)``: a type letter or ""; Abilities of the side opposite the Pokémon.
+- ``extra_prizes(state, holder)``: Prizes more; Tools attached to the Pokémon Knocked Out by damage from an attack.
+- ``immunity(state, holder)``: a mask of Special Conditions; what is attached to the Pokémon.
 """
 
 from __future__ import annotations

@@ -150,11 +150,10 @@ def switch(state: State, seat: int, uid: int) -> None:
     """Switch the Active Pokémon of ``seat`` with its Benched Pokémon ``uid``."""
     player = state.players[seat]
     old = player.active
-    for i, pokemon in enumerate(player.bench):
-        if pokemon.uid == uid:
-            break
-    else:
+    i = next((i for i, pokemon in enumerate(player.bench) if pokemon.uid == uid), -1)
+    if i < 0:
         return
+    pokemon = player.bench[i]
     player.active = pokemon
     if old is None:
         del player.bench[i]

@@ -278,7 +278,8 @@ def _checkup(state: State, frame: Frame) -> None:
     for seat, active in pairs:
         if active.conditions & ASLEEP:
             coins = 2 if any(e[0] == moves.TWO_SLEEP_COINS for e in active.effects) else 1
-            if all([moves.flip(state, seat) for _ in range(coins)]):
+            heads = [moves.flip(state, seat) for _ in range(coins)]
+            if all(heads):
                 moves.recover(state, seat, active, ASLEEP)
     for seat, active in pairs:
         if active.conditions & PARALYZED and seat == state.to_move and active.paralyzed_turn < state.turn:

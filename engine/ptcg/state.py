@@ -28,14 +28,14 @@ Event = tuple[Any, ...]
 class _Value:
     """Equality and a compact pickle for a class that lists its fields in ``__slots__``."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def values(self) -> tuple[Any, ...]:
         """All fields, in the order of ``__slots__``."""
         return tuple([getattr(self, name) for name in self.__slots__])
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.values() == other.values()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self.values() == other.values()
 
     __hash__ = None  # type: ignore[assignment]
 

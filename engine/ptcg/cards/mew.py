@@ -33,11 +33,8 @@ def _fewer_than_three_in_hand(state: State, seat: int, holder: Pokemon) -> bool:
 def _choose_opponents_attack(state: State, frame: Frame) -> None:
     opposite = state.players[1 - frame.seat].active
     # Copying a Genome Hacking would only come back to the same choice, without end.
-    names = (
-        ()
-        if opposite is None
-        else tuple(a.name for a in CARDS[opposite.cards[-1]].attacks if a.name != "Genome Hacking")
-    )
+    attacks = () if opposite is None else CARDS[opposite.cards[-1]].attacks
+    names = tuple(attack.name for attack in attacks if attack.name != "Genome Hacking")
     if names:
         ops.ask_option(state, frame, frame.seat, "Choose an attack of your opponent's Active Pokémon", names)
     else:
