@@ -1,7 +1,10 @@
 # `make demo` and `make test` set up everything they need on a machine that has Python 3.11 or newer and make.
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Compiling on first import is far quicker than compiling all that is installed; the compat mode puts this folder on the
+# path, so that a folder named results or agents where a job is started does not hide the package of that name.
+INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no-compile \
+	--constraint constraints.txt --config-settings editable_mode=compat --editable
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint install clean
@@ -25,15 +28,14 @@ install: .venv/.all  ## make the environment .venv with everything for playing, 
 clean:  ## remove the environment and what was built; runs are kept
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# Files are compiled when they are first imported, which is far quicker than compiling everything that is installed.
 .venv/.demo: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "Installing into .venv (once; about a minute)"
-	$(PIP) install --no-compile --constraint constraints.txt --editable .
+	@$(INSTALL) .
 	@touch $@
 
 .venv/.all: pyproject.toml constraints.txt | .venv/bin/python
 	@echo "Installing into .venv with everything for tests (once; about a minute)"
-	$(PIP) install --no-compile --constraint constraints.txt --editable '.[test,analysis]'
+	@$(INSTALL) '.[test,analysis]'
 	@touch $@ .venv/.demo
 
 .venv/bin/python:

@@ -12,13 +12,12 @@ from hydra import compose, initialize_config_dir
 from hydra.core.config_store import ConfigStore
 from omegaconf import DictConfig, OmegaConf
 
-import conf
 from jobs.composition.errors import FOREIGN_ERRORS, ConfigError, explain, unknown
 from jobs.composition.overrides import Groups, quote
 from jobs.composition.schema import Schema
 
-OURS = Path(conf.__file__).resolve().parent
-"""The folder of the configuration files that come with Prizefight."""
+OURS = Path(__file__).resolve().parents[2] / "conf"
+"""The folder of the configuration files that come with Prizefight. Not imported: users have folders named conf too."""
 
 _Value = TypeVar("_Value")
 
