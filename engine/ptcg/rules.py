@@ -375,7 +375,9 @@ def _decide(state: State, frame: Frame) -> None:
 
 def _sudden_death(state: State) -> None:
     """Both have won, by equally many conditions: a new game with one Prize card each decides."""
-    if state.sudden_death_draw:
+    playable = all(any(CARDS[card].is_basic for card in deck) for deck in state.deck_lists)
+    # A side of a position may have no Basic Pokémon at all, with which no game can be set up.
+    if state.sudden_death_draw or not playable:
         moves.end(state, Result(Outcome.DRAW, None, Cause.DRAW))
         return
     state.log.append(("sudden_death", state.to_move))
