@@ -114,11 +114,6 @@ class Location:
         if self.filesystem.type_name not in _OBJECT_STORES:
             self.filesystem.create_dir(self.path, recursive=True)
 
-    def delete_folder(self) -> None:
-        """Delete this folder with all in it; nothing happens where there is none."""
-        if self.exists():
-            self.filesystem.delete_dir(self.path)
-
 
 def _sync_folder(path: str) -> None:
     """Bring a rename in ``path`` to the disk."""

@@ -122,8 +122,15 @@ class Run:
         return self._write_table((table, f"{name}.parquet"), table, data)
 
     def remove_partials(self) -> None:
-        """Delete what writers that were killed left half written; only the one writer of a run may call this."""
-        self.location.child(PARTIAL_FOLDER).delete_folder()
+        """Delete parts and manifests that a killed writer left half written; only the one writer of a run may do so.
+
+        What an aggregation, which may go on in another process, is writing is left alone.
+        """
+        mine = (MANIFEST_NAME, *(f"{table}-" for table in PART_TABLES))
+        folder = self.location.child(PARTIAL_FOLDER)
+        for name, _ in folder.names():
+            if name.startswith(mine):
+                folder.filesystem.delete_file(folder.child(name).path)
 
     # Tables of one file, written by the aggregation
 

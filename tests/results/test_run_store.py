@@ -119,14 +119,15 @@ def write(stream):
     stream.write(b"PAR1" + bytes(100_000))
     stream.flush()
     os.kill(os.getpid(), signal.SIGKILL)
-run.child("games", "p.parquet").write_whole(run.child(".partial", "p.partial"), write)
+run.child("games", "p.parquet").write_whole(run.child(".partial", "games-p.partial"), write)
 """
     ended = subprocess.run([sys.executable, "-c", script, str(tmp_path / "r")], check=False)
     assert ended.returncode == -signal.SIGKILL
-    assert (tmp_path / "r/.partial/p.partial").stat().st_size > 100_000
+    assert (tmp_path / "r/.partial/games-p.partial").stat().st_size > 100_000
     assert len(run.games()) == 1
+    (tmp_path / "r/.partial/ratings.parquet.partial").write_bytes(b"an aggregation is writing this")
     run.remove_partials()
-    assert not (tmp_path / "r/.partial").exists()
+    assert [path.name for path in (tmp_path / "r/.partial").iterdir()] == ["ratings.parquet.partial"]
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(place):
