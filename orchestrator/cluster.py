@@ -52,6 +52,7 @@ class RayCluster:
                 logging_level=logging.ERROR,
             )
         self._ours = True
+        _silence_ray()
         return self
 
     def sweep_after_death(self) -> None:
@@ -85,6 +86,14 @@ class RayCluster:
         if self._sweeper is not None:
             self._sweeper.kill()
             self._sweeper.wait()
+
+
+def _silence_ray() -> None:
+    """Keep Ray from telling on standard output about every worker that dies: the journal and the display do."""
+    from ray._private import worker
+
+    if hasattr(worker, "_worker_logs_enabled"):
+        worker._worker_logs_enabled = False
 
 
 def _children(parent: int, name: str) -> list[int]:

@@ -115,7 +115,9 @@ class Report:
     played: int
     """Finished by this start."""
     seconds: float
-    """Wall clock of this start."""
+    """Wall clock of this start, Ray's start included."""
+    playing_seconds: float
+    """From the first game that was sent to a worker to the last that was committed; 0 where none was."""
     interrupted: bool
     """Stopped by a signal before it was complete; the same command goes on."""
     run_path: str

@@ -110,7 +110,9 @@ class Dispatcher:
         self._display = display
         self._stop = stop
         limits = config.limits
-        self._leases = LeaseBook(min(limits.lease_seconds, limits.game_seconds + _GRACE_SECONDS), time.monotonic)
+        # A game over its time is seen while its worker still answers, or else its lease lapses soon after.
+        seconds = min(limits.lease_seconds, limits.game_seconds + _GRACE_SECONDS + 2 * _LOOK_SECONDS)
+        self._leases = LeaseBook(seconds, time.monotonic)
         self._waits = {entrant.name: agent_waits(entrant.config) for entrant in config.entrants}
         self._source = self._unfinished()
         self._exhausted = False
@@ -219,6 +221,7 @@ class Dispatcher:
         wanted = [(one.scheduled.game_id, one.attempt) for one in games]
         for one, grant in zip(games, self._commits.call(self._journal.grant, wanted, handle.name), strict=True):
             one.epoch = grant.epoch
+        self._standing.begin()
         lease = self._leases.open(games, handle.name)
         errands = [Errand(one.scheduled, one.attempt, one.epoch) for one in games]
         self._calls[handle.play(errands, lease.waits)] = lease
@@ -420,8 +423,7 @@ class Dispatcher:
     def _lapsed(self, lease: Lease) -> None:
         if lease not in self._leases.of(lease.worker):
             return  # Its worker was ended because of another lease just now.
-        seconds = min(self._config.limits.lease_seconds, self._config.limits.game_seconds)
-        detail = f"no progress for {seconds:g} s"
+        detail = f"no progress for {self._leases.seconds:g} s"
         watch = self._watches.get(lease.worker, _Watch())
         if lease.waits and watch.asked is None:
             # The worker lives and answers: only this game stands still.

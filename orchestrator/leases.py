@@ -56,20 +56,20 @@ class LeaseBook:
     """All leases that are open. Time comes from ``clock``, which must never go back (seconds)."""
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._clock = clock
         self._open: dict[str, list[Lease]] = {}
 
     def open(self, tries: Iterable[Try], worker: str) -> Lease:
         """A new lease, which lapses after the book's time unless it is renewed."""
         now = self._clock()
-        lease = Lease(tuple(tries), worker, granted=now, expires=now + self._seconds)
+        lease = Lease(tuple(tries), worker, granted=now, expires=now + self.seconds)
         self._open.setdefault(worker, []).append(lease)
         return lease
 
     def renew(self, leases: Iterable[Lease]) -> None:
         """There was progress: the time of ``leases`` begins anew."""
-        expires = self._clock() + self._seconds
+        expires = self._clock() + self.seconds
         for lease in leases:
             lease.expires = expires
 

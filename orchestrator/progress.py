@@ -37,8 +37,20 @@ class Standing:
         self.void = void
         self.played = 0
         self._clock = clock
+        self._began: float | None = None
         self._points = {score.entrant: (score.games, score.points) for score in scores}
         self._recent: deque[tuple[float, int]] = deque([(clock(), 0)])
+
+    def begin(self) -> None:
+        """The first game of this start goes out now; called again it does nothing."""
+        if self._began is None:
+            self._began = self._clock()
+            self._recent = deque([(self._began, self.played)])
+
+    @property
+    def playing_seconds(self) -> float:
+        """From the first game that went out to the last that was counted."""
+        return self._recent[-1][0] - self._began if self._began is not None else 0.0
 
     def count(self, games: Iterable[Counted]) -> None:
         """Add games that have just been finished."""

@@ -99,6 +99,7 @@ def _play(
         void=standing.void,
         played=standing.played,
         seconds=time.monotonic() - began,
+        playing_seconds=standing.playing_seconds,
         interrupted=standing.done < standing.total,
         run_path=run.location.path,
     )
@@ -125,13 +126,13 @@ def _check_games(config: TournamentConfig, schedule: Schedule) -> None:
     for entrant in config.entrants:
         try:
             make_agent(entrant.config, 0, 0)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise ConfigError(f"agents.{entrant.name}: {error}") from error
     for deck in config.decks or (None,):
         cards = {} if deck is None else deck.cards
         try:
             new_match(MatchSpec(config.game, schedule.game_at(0).seed, (cards, cards), config.options))
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             where = f"decks.{deck.name}: " if deck is not None and deck.cards else ""
             raise ConfigError(f"{where}{error}") from error
 
