@@ -28,18 +28,19 @@ def determinize(observation: PtcgObservation, rng: Random, opponent_deck: Mappin
     if opponent_deck is None:
         theirs = own
     else:
-        theirs = tuple([i for card, count in sorted(opponent_deck.items()) for i in [card_index(card)] * count])
+        theirs = tuple(sorted([card_index(card) for card, count in opponent_deck.items() for _ in range(count)]))
     state.deck_lists = (own, theirs) if seat == 0 else (theirs, own)
     state.seed = rng.getrandbits(63)
-    _deal(state.players[seat], own, rng, owner=True)
-    _deal(state.players[1 - seat], theirs, rng, owner=False)
+    for side, deck_list in ((seat, own), (1 - seat, theirs)):
+        in_the_open = [state.stadium] if state.stadium >= 0 and state.stadium_owner == side else []
+        _deal(state.players[side], deck_list, in_the_open, rng, owner=side == seat)
     return PtcgMatch(state)
 
 
-def _deal(player: Player, deck_list: tuple[int, ...], rng: Random, owner: bool) -> None:
+def _deal(player: Player, deck_list: tuple[int, ...], in_the_open: list[int], rng: Random, owner: bool) -> None:
     """Fill in every unknown card of one side from what is left of its list."""
     pool = Counter(deck_list)
-    known = [*player.hand, *player.discard, *player.lost, *player.playing, *player.prizes, *player.deck]
+    known = [*in_the_open, *player.hand, *player.discard, *player.lost, *player.playing, *player.prizes, *player.deck]
     for pokemon in player.in_play():
         known += [*pokemon.cards, *pokemon.energy, *pokemon.tools]
     pool.subtract(card for card in known if card != UNKNOWN)

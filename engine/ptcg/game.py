@@ -156,7 +156,7 @@ def new_match(spec: MatchSpec) -> PtcgMatch:
     lists: list[tuple[int, ...]] = []
     for deck in spec.decks:
         check_deck(deck)
-        lists.append(tuple([i for card, count in sorted(deck.items()) for i in [card_index(card)] * count]))
+        lists.append(tuple(sorted([card_index(card) for card, count in deck.items() for _ in range(count)])))
     state = State(spec.seed, (lists[0], lists[1]))
     state.sudden_death_draw = options["sudden_death"] == "draw"
     state.turn_cap = turn_cap

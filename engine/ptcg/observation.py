@@ -181,6 +181,8 @@ def unseen_cards(known: State, seat: int) -> list[int]:
     player = known.players[seat]
     rest = Counter(known.deck_lists[seat])
     rest.subtract(_visible(player))
+    if known.stadium >= 0 and known.stadium_owner == seat:
+        rest[known.stadium] -= 1
     if player.prizes and player.prizes[0] != UNKNOWN:
         rest.subtract(player.prizes)
     return sorted((+rest).elements())

@@ -160,6 +160,9 @@ def search_deck(wanted: CardTest, up_to: Amount = 1, at_least: int = 0, question
     def search(state: State, frame: Frame) -> None:
         player = state.players[frame.seat]
         player.prizes_known = True
+        # The shuffle that ends every search forgets the order; cards are taken out before it.
+        player.top_known = 0
+        player.bottom = ()
         found = [card for card in player.deck if wanted(CARDS[card])]
         most = _value(up_to, state, frame)
         ask_cards(state, frame, frame.seat, found, question or "Choose from your deck", at_least, most)
@@ -194,6 +197,7 @@ def choose_top(wanted: CardTest, depth: int, up_to: Amount, question: str) -> Op
         player = state.players[frame.seat]
         top = player.deck[-depth:]
         player.top_known = max(player.top_known, len(top))
+        player.bottom = ()
         state.log.append(("look", frame.seat, tuple(reversed(top))))
         found = [card for card in top if wanted(CARDS[card])]
         ask_cards(state, frame, frame.seat, found, question, 0, _value(up_to, state, frame))
