@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from results.schema import columns_of, operational_columns, table_from_rows
 from results.store import KEYS, Run
 
 COMPARED_TABLES = ("games", "decisions")
-_BYTES_AT_ONCE = 500_000_000
+_ROWS_AT_ONCE = 4096
 _LONGEST_VALUE = 60
 
 
@@ -47,19 +47,17 @@ class Comparison:
 def compare(a: Run, b: Run, most: int = 10) -> Comparison:
     """Compare the games and decisions of two runs in all but the operational columns.
 
-    The first ``most`` differences are told in the order of the tables and of their keys. Runs too long for memory are
-    compared in slices of the key. Raises :class:`results.store.RunError` for a run that cannot be read.
+    The first ``most`` differences are told in the order of the tables and of their keys. Only a fingerprint a row is
+    held in memory. Raises :class:`results.store.RunError` for a run that cannot be read or has a row twice.
     """
     rows: dict[str, tuple[int, int]] = {}
     differing: dict[str, int] = {}
     first: list[Difference] = []
     for table in COMPARED_TABLES:
-        rows[table] = (_length(a, table), _length(b, table))
-        differing[table] = 0
-        for of_a, of_b in _slices(a, b, table, max(rows[table])):
-            found = _differences(table, of_a, of_b, most - len(first))
-            differing[table] += found[0]
-            first += found[1]
+        of_a, of_b = _fingerprints(a, table), _fingerprints(b, table)
+        keys = _differing_keys(table, of_a, of_b)
+        rows[table], differing[table] = (len(of_a), len(of_b)), len(keys)
+        first += _differences(a, b, table, keys.slice(0, max(0, most - len(first))))
     return Comparison(rows, differing, tuple(first))
 
 
@@ -68,73 +66,59 @@ def _compared(table: str) -> list[str]:
     return [column.name for column in columns_of(table) if column.name not in left_out]
 
 
-def _length(run: Run, table: str) -> int:
-    """Rows of ``table``, each key there once."""
-    keys = list(run.parts(table, KEYS[table]))
-    if not keys:
-        return 0
-    whole = pa.concat_tables(keys)
-    run.check_unique(table, whole)
-    return len(whole)
+def _fingerprints(run: Run, table: str) -> pa.Table:
+    """The key columns of ``table`` and a digest of all that is compared, a row each."""
+    keys = list(KEYS[table])
+    whole = [table_from_rows(table, []).select(keys).append_column("fingerprint", pa.array([], pa.binary(16)))]
+    for part in run.parts(table, _compared(table)):
+        prints: list[bytes] = []
+        for batch in part.to_batches(max_chunksize=_ROWS_AT_ONCE):
+            values = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            prints += [blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest() for row in values]
+        whole.append(part.select(keys).append_column("fingerprint", pa.array(prints, pa.binary(16))))
+    found = pa.concat_tables(whole)
+    run.check_unique(table, found)
+    return found
 
 
-def _slices(a: Run, b: Run, table: str, longest: int) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Both runs' rows in slices of game_id, in its order; game_ids are digests, so slices are about equally large."""
-    number = max(1, math.ceil(longest * _bytes_a_row(a, table) / _BYTES_AT_ONCE))
-    bounds = [f"g{4096 * slice_ // number:03x}" for slice_ in range(1, number)]
-    for low, high in zip([None, *bounds], [*bounds, None], strict=True):
-        yield _slice(a, table, low, high), _slice(b, table, low, high)
+def _differing_keys(table: str, a: pa.Table, b: pa.Table) -> pa.Table:
+    """The keys, sorted, of rows that only one has or that have another fingerprint in the other."""
+    keys = list(KEYS[table])
+    both = a.join(b, keys, join_type="full outer", right_suffix="_b")
+    same = pc.fill_null(pc.equal(both["fingerprint"], both["fingerprint_b"]), False)
+    return both.filter(pc.invert(same)).select(keys).sort_by([(key, "ascending") for key in keys])
 
 
-def _bytes_a_row(run: Run, table: str) -> float:
-    """What a row takes in memory, going by the first part."""
-    part = next((part for part in run.parts(table, _compared(table)) if len(part)), None)
-    return part.nbytes / len(part) if part is not None else 0.0
+def _differences(a: Run, b: Run, table: str, keys: pa.Table) -> list[Difference]:
+    rows_a, rows_b = _rows(a, table, keys), _rows(b, table, keys)
+    told = []
+    for key in zip(*(column.to_pylist() for column in keys.columns), strict=True):
+        row_a, row_b = rows_a.get(key), rows_b.get(key)
+        if row_a is None or row_b is None:
+            text = "only in b" if row_a is None else "only in a"
+        else:
+            text = "; ".join(
+                f"{name}: {_told(row_a[name], row_b[name])}" for name in row_a if repr(row_a[name]) != repr(row_b[name])
+            )
+        told.append(Difference(table, _key_text(KEYS[table], key), text))
+    return told
 
 
-def _slice(run: Run, table: str, low: str | None, high: str | None) -> pa.Table:
-    """The rows with ``low <= game_id < high``, sorted by key; ``None`` is no bound."""
-    columns = _compared(table)
-    slices = [table_from_rows(table, []).select(columns)]
-    for part in run.parts(table, columns):
-        if low is not None:
-            part = part.filter(pc.greater_equal(part["game_id"], low))
-        if high is not None:
-            part = part.filter(pc.less(part["game_id"], high))
-        slices.append(part)
-    return pa.concat_tables(slices).sort_by([(key, "ascending") for key in KEYS[table]])
-
-
-def _differences(table: str, a: pa.Table, b: pa.Table, most: int) -> tuple[int, list[Difference]]:
-    if a.equals(b):
-        return 0, []
-    keys = KEYS[table]
-    keys_a, keys_b = (list(zip(*(side[key].to_pylist() for key in keys), strict=True)) for side in (a, b))
-    place_a, place_b = ({key: place for place, key in enumerate(found)} for found in (keys_a, keys_b))
-    told: list[tuple[tuple[Any, ...], str]] = []
-    told += [(key, "only in a") for key in keys_a if key not in place_b]
-    told += [(key, "only in b") for key in keys_b if key not in place_a]
-    both = [key for key in keys_a if key in place_b]
-    rows_a = a.take(pa.array([place_a[key] for key in both], pa.int64()))
-    rows_b = b.take(pa.array([place_b[key] for key in both], pa.int64()))
-    changed: dict[int, list[str]] = {}
-    for name in a.column_names:
-        if not rows_a[name].equals(rows_b[name]):
-            for row, (value_a, value_b) in enumerate(
-                zip(rows_a[name].to_pylist(), rows_b[name].to_pylist(), strict=True)
-            ):
-                if value_a != value_b:
-                    changed.setdefault(row, []).append(f"{name}: {_told(value_a, value_b)}")
-    told += [(both[row], "; ".join(texts)) for row, texts in changed.items()]
-    told.sort(key=lambda entry: entry[0])
-    first = [Difference(table, _key_text(keys, key), text) for key, text in told[: max(0, most)]]
-    return len(told), first
+def _rows(run: Run, table: str, keys: pa.Table) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The compared columns of the rows with ``keys``, by key."""
+    if not len(keys):
+        return {}
+    games = keys["game_id"].combine_chunks()
+    return {
+        tuple(row[key] for key in KEYS[table]): row
+        for part in run.parts(table, _compared(table))
+        for row in part.filter(pc.is_in(part["game_id"], value_set=games)).to_pylist()
+    }
 
 
 def _key_text(names: Sequence[str], key: Sequence[Any]) -> str:
-    return " ".join(
-        str(value) if name == "game_id" else f"{name} {value}" for name, value in zip(names, key, strict=True)
-    )
+    shown = (str(value) if name == "game_id" else f"{name} {value}" for name, value in zip(names, key, strict=True))
+    return " ".join(shown)
 
 
 def _told(a: Any, b: Any) -> str:

@@ -3,7 +3,7 @@ import datetime
 import pytest
 from game_rows import decision_row, game_id, game_row, new_run
 
-from results import RunError, comparison
+from results import RunError
 from results.comparison import compare
 from results.schema import operational_columns, table_from_rows
 
@@ -91,17 +91,13 @@ def test_only_the_first_differences_are_told_and_all_are_counted(tmp_path):
     assert [difference.key for difference in found.first] == [game_id(number) for number in range(4)]
 
 
-def test_long_runs_are_compared_in_slices_with_the_same_finding(tmp_path, monkeypatch):
-    def numbered(number, **changes):
-        return game_row(number, **changes) | {"game_id": f"g{number * 37 % 4096:03x}{number:021x}"}
-
-    games = [numbered(number) for number in range(200)] + [game_row(7) | {"game_id": "special"}]
-    changed = [row | {"turns": 3} if index % 50 == 7 else row for index, row in enumerate(games[:-2])]
-    a, b = new_run(tmp_path / "a", games[:90], games[90:]), new_run(tmp_path / "b", changed)
-    whole = compare(a, b)
-    monkeypatch.setattr(comparison, "_BYTES_AT_ONCE", 3_000)
-    assert compare(a, b) == whole
-    assert whole.differing["games"] == 4 + 2
+def test_games_of_any_length_are_compared_to_their_last_action(tmp_path):
+    long = [f"0 action {number}" for number in range(5000)]
+    games = [game_row(number, actions=long) for number in range(30)]
+    a = new_run(tmp_path / "a", games)
+    b = new_run(tmp_path / "b", games[:29], [games[29] | {"actions": [*long[:-1], "1 action 4999"]}])
+    (difference,) = compare(a, b).first
+    assert difference.text == "actions: entry 4999: '0 action 4999' in a, '1 action 4999' in b"
 
 
 def test_a_run_with_a_game_twice_cannot_be_compared(tmp_path):
