@@ -23,7 +23,8 @@ def measure(spec: MatchSpec, seconds: float) -> Iterator[tuple[str, float, str]]
     """Metric, value and unit for random play of ``spec``, for about ``seconds`` of processor time.
 
     A *decision* has at least two legal actions; the time of a decision is everything that a game costs, set-up, forced
-    actions and the listing of legal actions included, divided by the decisions.
+    actions and the listing of legal actions included, divided by the decisions. *Observe* is building the observation
+    of the seat to act and turning it into plain values. ``state_kb`` is a pickled state.
     """
     rng = Random(spec.seed)
     _play(_match(spec, 0), rng)  # Imports and caches are no part of any game.
@@ -38,8 +39,10 @@ def measure(spec: MatchSpec, seconds: float) -> Iterator[tuple[str, float, str]]
     yield "us_per_decision", used / decisions * 1e6, "us"
     yield "decisions_per_game", decisions / games, "decisions"
     samples = _samples(spec, rng)
-    yield "us_observe", _microseconds(samples, lambda match: match.observe(match.seats_to_act()[0])), "us"
+    yield "us_observe", _microseconds(samples, lambda match: match.observe(match.seats_to_act()[0]).to_json()), "us"
     yield "us_clone", _microseconds(samples, lambda match: match.clone()), "us"
+    if inside := [match for match in samples if _in_mid_effect(match)]:
+        yield "us_clone_mid_effect", _microseconds(inside, lambda match: match.clone()), "us"
     yield "state_kb", sum(len(pickle.dumps(match)) for match in samples) / len(samples) / 1024, "kB"
 
 
@@ -78,6 +81,11 @@ def _samples(spec: MatchSpec, rng: Random) -> list[Match]:
         _play(_match(spec, number), rng, keep)
         number += 1
     return found
+
+
+def _in_mid_effect(match: Match) -> bool:
+    """Whether a card's effect is half done and waits for a choice, in a game that has such things."""
+    return getattr(getattr(match, "state", None), "prompt", None) is not None
 
 
 def _microseconds(samples: list[Match], act: Callable[[Match], object]) -> float:

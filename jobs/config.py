@@ -39,9 +39,9 @@ from jobs.composition.errors import ConfigError, one_line
 from jobs.composition.help import help_text
 from jobs.composition.overrides import Groups, cross_value, prepare, spread
 from jobs.composition.schema import REQUIRED, Key, Schema, group, key
-from jobs.composition.tree import Tree, register, resolved
+from jobs.composition.tree import OURS, Tree, register, resolved
 
-__all__ = ["REQUIRED", "ConfigError", "ExitCode", "group", "job", "key"]
+__all__ = ["OURS", "REQUIRED", "ConfigError", "ExitCode", "group", "job", "key"]
 
 _Config = TypeVar("_Config")
 
@@ -126,7 +126,7 @@ class _Job:
         except Exception as error:
             # A fault of ours: who reports it needs the whole traceback.
             traceback.print_exc()
-            self._complain(f"unexpected fault: {type(error).__name__}: {one_line(str(error))}")
+            self._complain(f"unexpected fault: {type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
             return ExitCode.FAULT
 
     def _complain(self, message: str) -> None:

@@ -85,6 +85,10 @@ def resolved(config: TournamentJob) -> TournamentConfig:
         _try_match(MatchSpec(config.game, config.seed, (deck.cards, deck.cards), config.options))
     cluster = asdict(config.cluster)
     if cluster["workers"] is None:
+        if config.cluster.address is not None:
+            raise ConfigError(
+                f"cluster.workers: must be given, how many game workers the cluster at {config.cluster.address!r} gets"
+            )
         cluster["workers"] = len(os.sched_getaffinity(0))
     return TournamentConfig(
         run=config.run,

@@ -1,0 +1,86 @@
+"""``jobs.bench`` prints one JSON object a line and nothing else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.bench import main
+
+ENGINE_METRICS = {
+    "games_per_s": "1/s",
+    "us_per_game": "us",
+    "us_per_decision": "us",
+    "decisions_per_game": "decisions",
+    "us_observe": "us",
+    "us_clone": "us",
+    "state_kb": "kB",
+}
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    found = [json.loads(line) for line in text.splitlines()]
+    for line in found:
+        assert list(line) == ["suite", "case", "metric", "value", "unit"]
+        assert line["value"] > 0
+    return found
+
+
+def test_engine(capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["suite=engine", "game=standin", "seconds=0.02", "options={turns: 8, forced_every: 4}"]
+    assert main(argv) == 0
+    found = lines(capsys.readouterr().out)
+    assert {line["metric"]: line["unit"] for line in found} == ENGINE_METRICS
+    assert {(line["suite"], line["case"]) for line in found} == {("engine", "standin")}
+    value = {line["metric"]: line["value"] for line in found}
+    # Eight turns of which two are forced.
+    assert value["decisions_per_game"] == 6
+    assert value["us_per_game"] == pytest.approx(6 * value["us_per_decision"], rel=1e-3)
+    assert value["us_per_game"] == pytest.approx(1e6 / value["games_per_s"], rel=1e-3)
+
+
+def test_every_deck_is_a_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suite=engine", "seconds=0.01"]) == 0
+    found = lines(capsys.readouterr().out)
+    folder = Path(__file__).resolve().parents[2] / "conf" / "deck"
+    assert {line["case"] for line in found} == {file.stem for file in folder.glob("*.txt")}
+    for case in {line["case"] for line in found}:
+        metrics = {line["metric"] for line in found if line["case"] == case}
+        assert metrics == {*ENGINE_METRICS, "us_clone_mid_effect"}
+
+
+def test_orchestrator(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "jobs.bench", "suite=orchestrator", "game=standin", "seconds=0.2", "workers=[1]"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+    found = lines(done.stdout)
+    assert [(line["case"], line["metric"]) for line in found] == [
+        ("bare", "games_per_s"),
+        ("1", "games_per_s"),
+        ("1", "efficiency"),
+        ("1", "peak_rss_mb"),
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ([], "suite="),
+        (["suite=all"], "one of engine, orchestrator"),
+        (["suite=engine", "seconds=0"], "seconds"),
+        (["suite=engine", "decks=[]"], "decks"),
+        (["suite=engine", "game=standin", "options.choice=1"], "unknown option"),
+        (["suite=orchestrator", "game=standin", "workers=[0]"], "workers"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(capsys: pytest.CaptureFixture[str], argv: list[str], said: str) -> None:
+    assert main(argv) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert said in err
