@@ -37,7 +37,7 @@ from omegaconf import DictConfig, OmegaConf
 from jobs.composition import entrants
 from jobs.composition.errors import ConfigError, one_line
 from jobs.composition.help import help_text
-from jobs.composition.overrides import Groups, cross_value, prepare, spread
+from jobs.composition.overrides import Groups, cross_value, divide, prepare, spread
 from jobs.composition.schema import REQUIRED, Key, Schema, group, key
 from jobs.composition.tree import OURS, Tree, register, resolved
 
@@ -144,7 +144,7 @@ class _Job:
         overrides, crosses = _taken_out(options.overrides, "agents.cross")
         prepared = prepare(overrides, schema, groups, sweep=options.multirun)
         sweep = list(spread(prepared)) if options.multirun else [(prepared, [])]
-        jobs = [(self._compose(tree, schema, primary, job, crosses), varied) for job, varied in sweep]
+        jobs = [(self._compose(tree, schema, groups, primary, job, crosses), varied) for job, varied in sweep]
         if options.multirun:
             _name_runs(jobs)
         if options.cfg:
@@ -157,15 +157,21 @@ class _Job:
         return self._run(ready)
 
     def _help(self, tree: Tree, schema: Schema, groups: Groups, primary: str) -> str:
-        composed = tree.compose(primary, [], schema)
+        composed = tree.compose(primary, schema)
         values = {key.path: OmegaConf.select(composed, key.path, default=key.default) for key in schema.keys}
         files = {key.files: ", ".join(tree.options(key.files, _suffix(key))) for key in schema.keys if key.files}
         return help_text(self.name, self.function.__doc__ or "", schema, groups, values, files)
 
     def _compose(
-        self, tree: Tree, schema: Schema, primary: str, overrides: Sequence[str], crosses: Sequence[str]
+        self,
+        tree: Tree,
+        schema: Schema,
+        groups: Groups,
+        primary: str,
+        overrides: Sequence[str],
+        crosses: Sequence[str],
     ) -> DictConfig:
-        composed = tree.compose(primary, overrides, schema)
+        composed = tree.compose(primary, schema, *divide(overrides, groups))
         for one in schema.keys:
             if one.files == "agent" and (crosses or not OmegaConf.is_missing(composed, one.path)):
                 entries = [*_entries(composed, one.path), *({"cross": cross_value(cross)} for cross in crosses)]

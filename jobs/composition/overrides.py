@@ -15,6 +15,7 @@ from typing import Any
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf, open_dict
 
 from jobs.composition.errors import ConfigError, explain, one_line, unknown, unknown_key
 from jobs.composition.schema import Key, Schema
@@ -77,8 +78,8 @@ def _is_escaped(text: str, index: int) -> bool:
 def prepare(overrides: Sequence[str], schema: Schema, groups: Groups, *, sweep: bool) -> list[str]:
     """Check every override against the schema and quote what is text.
 
-    Returns overrides for Hydra, in order. Raises :class:`ConfigError` for an unknown key, group or name and for what
-    Hydra's grammar does not read. With ``sweep`` a comma separates values; without it, it is part of a text.
+    Returns overrides in Hydra's grammar, in order. Raises :class:`ConfigError` for an unknown key, group or name and
+    for what that grammar does not read. With ``sweep`` a comma separates values; without it, it is part of a text.
     """
     return [_prepare(override, schema, groups, sweep) for override in overrides]
 
@@ -104,10 +105,9 @@ def _prepare(override: str, schema: Schema, groups: Groups, sweep: bool) -> str:
     if sign == "~":
         if path == key.path:
             raise ConfigError(f"{override!r}: a key of the job cannot be removed; give it another value")
-        return override
-    # An open key has no schema to which a name could be unknown; any other exists, so that adding it is setting it.
-    sign = "++" if key.is_open else ""
-    return _parsed(f"{sign}{path}={_text(value or '', key, path, sweep)}", schema)
+        return _parsed(override, schema)
+    # The key exists, or lies below one that takes any name: adding it is setting it.
+    return _parsed(f"{path}={_text(value or '', key, path, sweep)}", schema)
 
 
 def _prepare_group(sign: str | None, path: str, value: str | None, schema: Schema, groups: Groups, sweep: bool) -> str:
@@ -203,6 +203,43 @@ def _sweep_values(override: Override) -> Iterator[str]:
             f"{override.input_line}: only lists of values can be swept, such as {override.key_or_group}=1,2"
         )
     return override.sweep_string_iterator()
+
+
+def divide(prepared: Sequence[str], groups: Groups) -> tuple[list[str], list[Override]]:
+    """The overrides that choose files, for Hydra, and those that set or remove values.
+
+    Hydra takes every key for a group that is the name of some folder, a user's folder ``agents/`` or ``run/`` too; so
+    values are set by :func:`set_values` when the files are composed. Raises :class:`ConfigError` for several values.
+    """
+    choices: list[str] = []
+    values: list[Override] = []
+    for text in prepared:
+        override = OverridesParser.create().parse_override(text)
+        if override.is_sweep_override():
+            raise ConfigError(
+                f"{one_line(text)}: several values; --multirun tries each, [a,b] is a list, quotes make a text"
+            )
+        is_choice = override.key_or_group in groups or override.package is not None
+        if is_choice or override.key_or_group.split(".")[0] == "hydra":
+            choices.append(text)
+        else:
+            values.append(override)
+    return choices, values
+
+
+def set_values(composed: DictConfig, values: Sequence[Override]) -> None:
+    """Set, or remove, in ``composed`` what ``values`` say, in order. Raises what OmegaConf says of a wrong type."""
+    for override in values:
+        path = override.key_or_group
+        if override.is_delete():
+            section, _, name = path.rpartition(".")
+            holder = OmegaConf.select(composed, section)
+            if not OmegaConf.is_dict(holder) or name not in holder:
+                raise ConfigError(f"{override.input_line}: there is no {path!r} to remove")
+            with open_dict(holder):
+                del holder[name]
+        else:
+            OmegaConf.update(composed, path, override.value(), merge=True, force_add=True)
 
 
 def cross_value(text: str) -> Any:

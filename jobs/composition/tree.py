@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 from hydra import compose, initialize_config_dir
 from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf
 
 from jobs.composition.errors import FOREIGN_ERRORS, ConfigError, explain, unknown
-from jobs.composition.overrides import Groups, quote
+from jobs.composition.overrides import Groups, quote, set_values
 from jobs.composition.schema import Schema
 
 OURS = Path(__file__).resolve().parents[2] / "conf"
@@ -52,8 +53,13 @@ class Tree:
         """The groups that can be chosen for a job: those that fill parts of its schema, and ``more``."""
         return Groups({path: self.options(path.replace(".", "/")) for path in (*schema.groups, *more)})
 
-    def compose(self, primary: str, overrides: Sequence[str], schema: Schema) -> DictConfig:
-        """Compose ``primary`` with ``overrides``. Raises :class:`ConfigError`, one line, where that fails."""
+    def compose(
+        self, primary: str, schema: Schema, choices: Sequence[str] = (), values: Sequence[Override] = ()
+    ) -> DictConfig:
+        """Compose ``primary`` with the files that ``choices`` name, then set ``values``.
+
+        Raises :class:`ConfigError`, one line, where that fails.
+        """
         first, *others = self.folders
         path = ",".join(quote(f"file://{folder}") for folder in others)
         search = [f"hydra.searchpath=[{path}]"] if others else []
@@ -62,14 +68,20 @@ class Tree:
                 # A file of a user's own without _self_ in its defaults list means what it says all the same.
                 warnings.simplefilter("ignore")
                 with initialize_config_dir(str(first), version_base="1.3", job_name="prizefight"):
-                    return compose(primary, [*search, *overrides])
+                    composed = compose(primary, [*search, *choices])
+            set_values(composed, values)
+        except ConfigError:
+            raise
+        except RecursionError as error:
+            raise ConfigError("a file's defaults list leads back to the file itself") from error
         except (*FOREIGN_ERRORS, ValueError) as error:
             raise ConfigError(explain(error, schema)) from error
+        return composed
 
     def load(self, group: str, name: str, schema: Schema) -> dict[str, Any]:
         """The content of one file of ``group``, its own defaults list applied; interpolations are left as they are."""
         self.file(group, name)
-        composed = self.compose(_register_empty(), [f"+{group}={quote(name)}"], schema)
+        composed = self.compose(_register_empty(), schema, [f"+{group}={quote(name)}"])
         content = OmegaConf.to_container(composed.get(group) or OmegaConf.create())
         if not isinstance(content, dict):
             raise ConfigError(f"conf/{group}/{name}.yaml: a mapping of keys is wanted")

@@ -206,6 +206,7 @@ class TestRefusals:
             ("seed", ("'seed' is not an override", "seed=VALUE")),
             ("=1", ("not an override",)),
             ("~seed", ("~seed", "cannot be removed")),
+            ("~options.x", ("~options.x", "no 'options.x'")),
             ("seed=${nothing}", ("seed", "nothing")),
             ("storage.root=${nothing}", ("storage.root", "nothing")),
             ("--unknown", ("--unknown", "--help")),
@@ -307,6 +308,20 @@ class TestOwnFiles:
         own("config.yaml", "seed: 99\n")
         config = sample.config(*options)
         assert (config.agents[0]["mark"], config.storage.root, config.seed) == ("mine", "mine", 0)
+
+    def test_folders_named_like_keys_do_no_harm(self, sample: Job, own: Callable[[str, str], Sequence[str]]) -> None:
+        options = own("agents/x.yaml", "kind: random\n")
+        own("run/x.yaml", "")
+        own("options/x.yaml", "")
+        own("seed/x.yaml", "")
+        config = sample.config(*options, "options.turns=3", "seed=4")
+        assert (config.run, config.options, config.seed) == ("r", {"turns": 3}, 4)
+
+    def test_a_file_that_builds_on_itself_is_refused(
+        self, sample: Job, own: Callable[[str, str], Sequence[str]]
+    ) -> None:
+        options = own("agent/mine.yaml", "defaults: [mine]\n")
+        assert "itself" in sample.refusal(*options, "run=r", "agents=[mine]")
 
     def test_an_agent_may_build_on_another(self, sample: Job, own: Callable[[str, str], Sequence[str]]) -> None:
         options = own("agent/hot.yaml", "defaults: [base]\ntemperature: ${seed}\n")
