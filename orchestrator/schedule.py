@@ -20,19 +20,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from math import isqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.config import ConfigError, DeckPairing, TournamentConfig
 
 _CHECKED_GAMES = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledGame:
+class ScheduledGame(NamedTuple):
     """One game of a schedule; entrants and decks are names by seat. The row of a finished game has the same fields."""
 
     game_id: str

@@ -15,6 +15,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from orchestrator.play import FailureCause, GameFailure, Playthrough, Setup, build, finished_row, play, play_now
 from orchestrator.schedule import ScheduledGame
@@ -23,8 +24,7 @@ SILENCE_SECONDS = 9.0
 """A worker that has not heard of its driver for so long ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Errand:
+class Errand(NamedTuple):
     """One try of one game, as it is sent to a worker."""
 
     scheduled: ScheduledGame
@@ -32,8 +32,7 @@ class Errand:
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What came of an errand: the row of a finished game, or cause and detail of a failure."""
 
     game_id: str
