@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from engine.match import SEATS, MatchSpec
 from engine.registry import game_version
-from engine.replay import Replay, ReplayError, replay_json, result_json
+from engine.replay import Events, Replay, ReplayError, replay_json, result_json
 from jobs.config import ConfigError, ExitCode, group, job, key
 from jobs.schemas import Storage
 from results import Run, StorageError
@@ -27,7 +27,7 @@ class ReplayJob:
 
     run: str = key("the run, a folder below storage.root", name=True)
     game: str = key("the game's id, the column game_id of games/*.parquet")
-    events: bool = key("print what happened beside what was played, as the acting seat may see it", True)
+    events: bool = key("print what happened beside what was played", True)
     out: str | None = key("also write the game as a replay file (JSON, see docs/replay.md) to this path", None)
     storage: Storage = group(Storage, "where runs are kept", "local")
 
@@ -99,17 +99,24 @@ def _show(spec: MatchSpec, row: Mapping[str, Any], *, events: bool) -> list[str]
     print(f"game {row['game_id']}: {players}, seed {row['seed']}")
     replay = Replay(spec, row["actions"])
     turn = None
+    if events:
+        _print_events(replay.start_events, names)
     for step in replay:
         if step.turn != turn:
             turn = step.turn
             print(f"turn {turn}" if turn else "set-up")
         print(f"  {names[step.seat]}: {step.action.sentence}{' (forced)' if step.forced else ''}")
         if events:
-            for event in step.events[step.seat]:
-                print(f"    {event_text(event, names)}")
+            _print_events(step.events, names)
     differences = _differences(replay, row)
     print(f"ends {'otherwise than' if differences else 'as'} recorded: {_ending(row, names)}")
     return differences
+
+
+def _print_events(events: Events, names: Sequence[str]) -> None:
+    """Print every event as the player sees whose it is: the game is over and there is nobody to hide from."""
+    for of_seat in zip(*events, strict=True):
+        print(f"    {event_text(of_seat[1 if of_seat[0].get('seat') == 1 else 0], names)}")
 
 
 def event_text(event: Mapping[str, Any], names: Sequence[str]) -> str:
