@@ -197,6 +197,10 @@ class _Job:
                 what = " ".join(f"{path}={value}" for path, value in varied)
                 print(f"job {number} of {len(jobs)}: {what}", file=sys.stderr, flush=True)
             codes.append(self.function(config) or ExitCode.COMPLETE)
+            if codes[-1] == ExitCode.INCOMPLETE and number < len(jobs):
+                # Whoever stopped this job wants no other one to begin.
+                self._complain(f"job {number} is incomplete, so the sweep ends here; the same command goes on")
+                break
         worst = (ExitCode.FAULT, ExitCode.BAD_CONFIG, ExitCode.INCOMPLETE, ExitCode.VOID_GAMES)
         return next((code for code in worst if code in codes), ExitCode.COMPLETE)
 

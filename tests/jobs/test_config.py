@@ -454,12 +454,19 @@ class TestSweeps:
         assert "seed" in sample.refusal("-m", "run=s", "agents=[random]", "seed=1,2,x")
         assert "charizard_ex" in sample.refusal("-m", "run=s", "agents=[random]", "decks=[charizard_ex],[charizard]")
 
-    @pytest.mark.parametrize("codes", [*itertools.permutations([0, 3, 4])])
+    @pytest.mark.parametrize("codes", [*itertools.permutations([0, 1, 4])])
     def test_the_exit_code_is_the_worst(self, sample: Job, codes: tuple[int, ...]) -> None:
         given = iter(codes)
         sample.results = lambda config: next(given)
-        assert sample.run("-m", "run=s", "agents=[random]", "seed=1,2,3") == 3
+        assert sample.run("-m", "run=s", "agents=[random]", "seed=1,2,3") == 1
         assert len(sample.seen) == 3
+
+    def test_a_job_that_was_stopped_ends_the_sweep(self, sample: Job) -> None:
+        given = iter([0, 3, 0])
+        sample.results = lambda config: next(given)
+        assert sample.run("-m", "run=s", "agents=[random]", "seed=1,2,3") == 3
+        assert [config.seed for config in sample.seen] == [1, 2]
+        assert sample.err.splitlines()[-1].startswith("jobs.sample: job 2 is incomplete")
 
     def test_without_the_option_a_comma_is_part_of_a_text(self, sample: Job) -> None:
         assert sample.config("storage.root=a,b").storage.root == "a,b"
