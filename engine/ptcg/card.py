@@ -98,7 +98,7 @@ PROGRAMS: list[Program] = []
 class Attack:
     """An attack: ``cost`` in type letters, ``damage`` as printed (``180+``), ``text`` in our own words."""
 
-    __slots__ = ("colored", "cost", "damage", "name", "program", "text", "usable_on_first_turn")
+    __slots__ = ("colored", "cost", "damage", "estimate", "name", "program", "text", "usable_on_first_turn")
 
     def __init__(
         self,
@@ -112,6 +112,8 @@ class Attack:
         self.name = name
         self.cost = cost
         self.damage = damage
+        # The printed number without its sign: what an agent may expect at least, or for each of what is counted.
+        self.estimate = int(damage.rstrip("+×") or 0)
         self.text = text
         self.program = Program(effect)
         self.usable_on_first_turn = usable_on_first_turn
