@@ -143,7 +143,7 @@ class _Job:
             return ExitCode.COMPLETE
         overrides, crosses = _taken_out(options.overrides, "agents.cross")
         prepared = prepare(overrides, schema, groups, sweep=options.multirun)
-        sweep = list(spread(prepared)) if options.multirun else [(prepared, [])]
+        sweep = list(spread(prepared, groups)) if options.multirun else [(prepared, [])]
         jobs = [(self._compose(tree, schema, groups, primary, job, crosses), varied) for job, varied in sweep]
         if options.multirun:
             _name_runs(jobs)
@@ -270,6 +270,11 @@ def _names_a_folder(name: str) -> bool:
     return bool(fits) and not name.startswith(".") and "/" not in name and "\\" not in name
 
 
+def _tame(value: str) -> str:
+    """``value`` as part of a run's name."""
+    return re.sub(r"[^\w.+-]+", "_", value).strip("_")
+
+
 def _name_runs(jobs: Sequence[tuple[DictConfig, Sequence[tuple[str, str]]]]) -> None:
     """Give every job of a sweep a run of its own: the run's name and what tells the job from the others.
 
@@ -281,8 +286,8 @@ def _name_runs(jobs: Sequence[tuple[DictConfig, Sequence[tuple[str, str]]]]) -> 
     for composed, varied in jobs:
         own = OmegaConf.is_interpolation(composed, "run") or any(path == "run" for path, _ in varied)
         if varied and not own:
-            marks = [f"{path.rsplit('.', 1)[-1]}_{value}" for path, value in varied]
-            composed.run = "-".join([composed.run, *(re.sub(r"[^\w.+]+", "_", mark).strip("_") for mark in marks)])
+            marks = [f"{path.rsplit('.', 1)[-1]}_{_tame(value)}" for path, value in varied]
+            composed.run = "-".join([composed.run, *marks])
     names = [composed.run for composed, _ in jobs]
     for name in names:
         if names.count(name) > 1:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Glob, Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
@@ -180,7 +180,7 @@ def _parsed(override: str, schema: Schema) -> str:
     return override
 
 
-def spread(overrides: Sequence[str]) -> Iterator[tuple[list[str], list[tuple[str, str]]]]:
+def spread(overrides: Sequence[str], groups: Groups) -> Iterator[tuple[list[str], list[tuple[str, str]]]]:
     """Every job of a sweep: its overrides without commas, and the (key, value) pairs that tell it from the others."""
     parser = OverridesParser.create()
     choices: list[list[tuple[str, str | None]]] = []
@@ -188,7 +188,7 @@ def spread(overrides: Sequence[str]) -> Iterator[tuple[list[str], list[tuple[str
         override = parser.parse_override(text)
         if override.is_sweep_override():
             key = override.get_key_element()
-            values = [str(value) for value in _sweep_values(override)]
+            values = [str(value) for value in _sweep_values(override, groups)]
             choices.append([(f"{key}={value}", value) for value in values])
         else:
             choices.append([(text, None)])
@@ -197,12 +197,17 @@ def spread(overrides: Sequence[str]) -> Iterator[tuple[list[str], list[tuple[str
         yield [text for text, _ in job], varied
 
 
-def _sweep_values(override: Override) -> Iterator[str]:
+def _sweep_values(override: Override, groups: Groups) -> list[str]:
+    value = override.value()
+    if isinstance(value, Glob):
+        if override.key_or_group not in groups:
+            raise ConfigError(f"{override.input_line}: only names of files can be globbed")
+        return value.filter(list(groups.options[override.key_or_group.replace("/", ".")]))
     if not override.is_discrete_sweep():
         raise ConfigError(
-            f"{override.input_line}: only lists of values can be swept, such as {override.key_or_group}=1,2"
+            f"{override.input_line}: only lists of values can be swept, as in {override.key_or_group}=1,2"
         )
-    return override.sweep_string_iterator()
+    return list(override.sweep_string_iterator())
 
 
 def divide(prepared: Sequence[str], groups: Groups) -> tuple[list[str], list[Override]]:

@@ -446,6 +446,20 @@ class TestSweeps:
         assert sample.run("-m", "run=s${seed}", "agents=[random]", "seed=range(1,4)") == 0, sample.err
         assert [config.run for config in sample.seen] == ["s1", "s2", "s3"]
 
+    def test_files_of_a_group_are_swept(self, sample: Job, own: Callable[[str, str], Sequence[str]]) -> None:
+        options = own("storage/one.yaml", "root: a\n")
+        own("storage/other.yaml", "root: b\n")
+        assert sample.run(*options, "-m", "run=s", "agents=[random]", "storage=one,other") == 0, sample.err
+        assert [(config.run, config.storage.root) for config in sample.seen] == [
+            ("s-storage_one", "a"),
+            ("s-storage_other", "b"),
+        ]
+        assert sample.run(*options, "-m", "run=s", "agents=[random]", "storage=glob(o*)") == 0, sample.err
+        assert [config.storage.root for config in sample.seen] == ["a", "b"]
+        assert "unknown storage 'two'" in sample.refusal("-m", "run=s", "agents=[random]", "storage=local,two")
+        assert "glob" in sample.refusal("-m", "run=s", "agents=[random]", "seed=glob(*)")
+        assert "only lists" in sample.refusal("-m", "run=s", "agents=[random]", "play.pace=interval(1,2)")
+
     def test_two_jobs_with_one_run_are_refused(self, sample: Job) -> None:
         assert "two jobs" in sample.refusal("-m", "run=s${play.games}", "agents=[random]", "seed=1,2")
         assert "two jobs" in sample.refusal("-m", "run=s,s", "agents=[random]")
