@@ -1,8 +1,8 @@
 """What passes between the harness, which thinks up requests and reads replies, and whatever makes the calls.
 
-The harness knows neither HTTP nor limits nor journals: it is given a :class:`Caller`. A worker's caller looks the call
-up in the run's journal first, waits for the account's limits, has the client make the call, and commits the reply before
-it returns it; so a game that is played again after a crash gets the replies it already paid for.
+The harness knows neither HTTP nor limits nor journals: it is given a :class:`Caller`. A worker's caller looks the
+call up in the run's journal first, waits for the account's limits, has the client make the call, and commits the
+reply before it returns it; so a game that is played again after a crash gets the replies it already paid for.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ class ChatRequest:
 class ChatReply:
     """What came back, cleaned once on the way in (lone surrogates, NUL: ``cleaned``), and what it took.
 
-    ``raw`` is the reply's body as text, from which all else of the model's answer can be read again. Times are seconds:
-    ``latency`` of the call that succeeded, ``queued`` waiting for limits and between retries. ``cost_usd`` is US dollars.
+    ``raw`` is the reply's body as text, from which all else of the model's answer can be read again. Times are
+    seconds: ``latency`` of the call that succeeded, ``queued`` waiting for limits and between retries. ``cost_usd``
+    is US dollars.
     """
 
     content: str
@@ -108,8 +109,8 @@ class CallFailed(Exception):
     """A call that gave no reply. ``kind`` says why; the text never holds a key.
 
     The harness handles ``CONTEXT_OVERFLOW`` (history is cut, one more try). Everything else passes through it: a
-    provider's failure is never an invalid action of the model, and it is the caller's owner who voids the game or pauses the
-    model.
+    provider's failure is never an invalid action of the model, and it is the caller's owner who voids the game or
+    pauses the model.
     """
 
     def __init__(self, kind: FailureKind, message: str, retries: int = 0) -> None:
