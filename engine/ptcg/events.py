@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine.ptcg.actions import place_key
+from engine.ptcg.actions import OPPONENT, place_key
 from engine.ptcg.card import CARDS
 from engine.ptcg.state import CONDITION_NAMES, Event, State
 
@@ -85,6 +85,13 @@ _FORMS: dict[str, Callable[[Event, int], View]] = {
     "attack": lambda e, s: {"pokemon": CARDS[e[2]].id, "name": e[3]},
     "damage": lambda e, s: {"pokemon": CARDS[e[2]].id, "place": place_key(e[3]), "amount": e[4]},
     "counters": lambda e, s: {"pokemon": CARDS[e[2]].id, "place": place_key(e[3]), "count": e[4]},
+    "move_counters": lambda e, s: {
+        "pokemon": CARDS[e[2]].id,
+        "place": place_key(e[3]),
+        "to": CARDS[e[4]].id,
+        "to_place": place_key(OPPONENT + e[5]),
+        "count": e[6],
+    },
     "heal": lambda e, s: {"pokemon": CARDS[e[2]].id, "place": place_key(e[3]), "amount": e[4]},
     "condition": lambda e, s: {"pokemon": CARDS[e[2]].id, "conditions": _conditions(e[3])},
     "recover": lambda e, s: {"pokemon": CARDS[e[2]].id, "conditions": _conditions(e[3])},

@@ -97,6 +97,29 @@ def discard_from_hand(state: State, seat: int, cards: tuple[int, ...]) -> None:
         state.log.append(("discard", seat, cards, "hand"))
 
 
+def hand_to_deck(state: State, seat: int) -> None:
+    """Shuffle a hand into the deck."""
+    player = state.players[seat]
+    if player.hand:
+        player.deck.extend(player.hand)
+        state.log.append(("hand_to_deck", seat, tuple(player.hand)))
+        player.hand = []
+        player.known_hand = []
+    shuffle_deck(state, seat)
+
+
+def picks_to_top(state: State, seat: int, cards: tuple[int, ...]) -> None:
+    """Shuffle a deck without these cards of it, then put them on top, the last one uppermost."""
+    player = state.players[seat]
+    for card in cards:
+        player.deck.remove(card)
+    shuffle_deck(state, seat)
+    player.deck.extend(cards)
+    player.top_known = len(cards)
+    if cards:
+        state.log.append(("to_top", seat, cards))
+
+
 def hand_to_bottom(state: State, seat: int) -> int:
     """Shuffle a hand and put it on the bottom of the deck, which keeps its order; returns how many cards."""
     player = state.players[seat]
@@ -218,6 +241,14 @@ def put_counters(state: State, seat: int, pokemon: Pokemon, count: int) -> None:
     """Put damage counters on a Pokémon of ``seat``."""
     pokemon.damage += count
     state.log.append(("counters", seat, pokemon.cards[-1], state.place(pokemon.uid)[1], count))
+
+
+def move_counters(state: State, seat: int, origin: Pokemon, target: Pokemon, count: int) -> None:
+    """Move damage counters from a Pokémon of ``seat`` to one of its opponent; this is neither healing nor damage."""
+    origin.damage -= count
+    target.damage += count
+    places = (state.place(origin.uid)[1], state.place(target.uid)[1])
+    state.log.append(("move_counters", seat, origin.cards[-1], places[0], target.cards[-1], places[1], count))
 
 
 def heal(state: State, seat: int, pokemon: Pokemon, amount: int) -> None:

@@ -55,6 +55,11 @@ def evolution_pokemon(card: Card) -> bool:
     return card.is_pokemon and not card.is_basic
 
 
+def pokemon_or_basic_energy(card: Card) -> bool:
+    """A Pokémon card or a Basic Energy."""
+    return card.is_pokemon or card.is_basic_energy
+
+
 def of_kind(kind: Kind) -> CardTest:
     """Cards of one kind."""
     return lambda card: card.kind == kind
@@ -170,12 +175,13 @@ def search_deck(wanted: CardTest, up_to: Amount = 1, at_least: int = 0, question
     return search
 
 
-def choose_from_discard(wanted: CardTest, up_to: int, at_least: int = 1, question: str = "") -> Op:
+def choose_from_discard(wanted: CardTest, up_to: Amount, at_least: int = 1, question: str = "") -> Op:
     """Choose cards in your discard pile."""
 
     def choose(state: State, frame: Frame) -> None:
         found = [card for card in state.players[frame.seat].discard if wanted(CARDS[card])]
-        ask_cards(state, frame, frame.seat, found, question or "Choose from your discard pile", at_least, up_to)
+        most = _value(up_to, state, frame)
+        ask_cards(state, frame, frame.seat, found, question or "Choose from your discard pile", at_least, most)
 
     return choose
 
@@ -485,6 +491,24 @@ def attach_picks(targets: PokemonTest | None, origin: str) -> Op:
     return run
 
 
+def attach_picks_to_one(origin: str) -> Op:
+    """Attach all picked cards, from your ``deck`` or ``discard`` pile, to one of your Pokémon, which you choose.
+
+    With nothing picked this does nothing. ``memo`` holds the cards while the Pokémon is chosen.
+    """
+
+    def choose(state: State, frame: Frame) -> None:
+        frame.memo = frame.picks
+        if frame.picks:
+            ask_pokemon(state, frame, frame.seat, state.players[frame.seat].in_play(), "Attach to which Pokémon")
+
+    def run(state: State, frame: Frame) -> None:
+        if frame.memo:
+            attach_all_to_picked(origin)(state, frame)
+
+    return _both(choose, run)
+
+
 # --- Pokémon in play -------------------------------------------------------------------------------------------------
 
 
@@ -526,6 +550,13 @@ _MAY_DISCARD_STADIUM = _both(_ask_discard_stadium, _discard_stadium_on_yes)
 def source(state: State, frame: Frame) -> Pokemon | None:
     """The Pokémon that the effect comes from, while it is in play."""
     return state.find(frame.uid)
+
+
+def shuffle_this_into_deck(state: State, frame: Frame) -> None:
+    """Shuffle this Pokémon and all cards attached to it into your deck."""
+    this = source(state, frame)
+    if this is not None:
+        moves.shuffle_into_deck(state, frame.seat, this)
 
 
 def discard_own_energy(count: int) -> Op:
@@ -629,6 +660,16 @@ def effect_on_this(kind: str, turns_ahead: int, detail: str = "") -> Op:
     return run
 
 
+def effect_on_opponent(kind: str, turns_ahead: int, detail: str = "") -> Op:
+    """An effect on your opponent that acts in the turn ``turns_ahead`` from now (1 is their next one)."""
+
+    def run(state: State, frame: Frame) -> None:
+        opponent = state.players[1 - frame.seat]
+        opponent.effects = (*opponent.effects, (kind, state.turn + turns_ahead, detail))
+
+    return run
+
+
 CANNOT_ATTACK = "cannot attack"
 CANNOT_USE_ATTACK = "cannot use attack"
 NO_ITEMS = "no Items from hand"
@@ -640,6 +681,11 @@ NO_ITEMS = "no Items from hand"
 def all_of(*conditions: Callable[[State, int], bool]) -> Callable[[State, int], bool]:
     """Every condition holds."""
     return lambda state, seat: all(condition(state, seat) for condition in conditions)
+
+
+def for_ability(condition: Callable[[State, int], bool]) -> PokemonTest:
+    """The same condition for an Ability, whichever Pokémon has it."""
+    return lambda state, seat, holder: condition(state, seat)
 
 
 def deck_left(state: State, seat: int) -> bool:
@@ -677,6 +723,11 @@ def more_prizes_left(state: State, seat: int) -> bool:
     return len(state.players[seat].prizes) > len(state.players[1 - seat].prizes)
 
 
+def is_benched(state: State, seat: int, pokemon: Pokemon) -> bool:
+    """This Pokémon of ``seat`` is on the Bench."""
+    return state.players[seat].active is not pokemon
+
+
 def knocked_out_last_turn(state: State, seat: int) -> bool:
     """A Pokémon of yours was Knocked Out during your opponent's last turn."""
     return state.turn > 1 and state.players[seat].knocked_out_turn == state.turn - 1
@@ -693,6 +744,12 @@ def prizes_taken_by_opponent(state: State, frame: Frame) -> int:
 def space(most: int) -> Callable[[State, Frame], int]:
     """Up to ``most``, as many as fit on your Bench."""
     return lambda state, frame: min(most, modifiers.bench_space(state, frame.seat))
+
+
+def counters_on_this(state: State, frame: Frame) -> int:
+    """How many damage counters are on this Pokémon."""
+    this = source(state, frame)
+    return 0 if this is None else this.damage
 
 
 def benched_on_both_sides(state: State, frame: Frame) -> int:

@@ -5,13 +5,6 @@ from engine.ptcg.card import CARDS, Ability, Attack, Kind, Op, Trigger, pokemon,
 from engine.ptcg.modifiers import Blow
 from engine.ptcg.state import Frame, Pokemon, State
 
-
-def _shuffle_this_into_deck(state: State, frame: Frame) -> None:
-    this = ops.source(state, frame)
-    if this is not None:
-        moves.shuffle_into_deck(state, frame.seat, this)
-
-
 pokemon(
     "BRS-40",
     "Lumineon V",
@@ -42,7 +35,7 @@ pokemon(
             "WCC",
             damage="120",
             text="Shuffle this Pokémon and all cards attached to it into your deck.",
-            effect=(ops.damage(120), _shuffle_this_into_deck),
+            effect=(ops.damage(120), ops.shuffle_this_into_deck),
         ),
     ),
 )
@@ -136,6 +129,26 @@ pokemon(
             text="Flip a coin. If tails, this attack does nothing.",
             effect=(ops.flip_or_stop, ops.damage(100)),
         ),
+    ),
+)
+
+
+pokemon(
+    "BRS-124",
+    "Minccino",
+    "Basic",
+    hp=60,
+    types="C",
+    weakness="F",
+    retreat=1,
+    attacks=(
+        Attack(
+            "Call for Family",
+            "C",
+            text="Search your deck for up to 2 Basic Pokémon, put them onto your Bench and shuffle your deck.",
+            effect=(ops.search_deck(ops.basic_pokemon, ops.space(2)), ops.deck_to_bench, ops.shuffle_deck),
+        ),
+        Attack("Pound", "C", damage="10", effect=(ops.damage(10),)),
     ),
 )
 

@@ -117,6 +117,17 @@ pokemon(
     ),
 )
 
+item(
+    "CRZ-127",
+    "Energy Retrieval",
+    "Put up to 2 Basic Energy cards from your discard pile into your hand.",
+    playable=ops.in_discard(ops.basic_energy()),
+    effect=(
+        ops.choose_from_discard(ops.basic_energy(), 2, question="Choose up to 2 Basic Energy"),
+        ops.discard_to_hand,
+    ),
+)
+
 
 def _tools_in_play(state: State) -> list[tuple[int, int]]:
     return [(p.uid, card) for player in state.players for p in player.in_play() for card in p.tools]

@@ -1,7 +1,8 @@
 """151."""
 
 from engine.ptcg import moves, ops
-from engine.ptcg.card import CARDS, Ability, Attack, pokemon
+from engine.ptcg.card import CARDS, Ability, Attack, pokemon, tool
+from engine.ptcg.modifiers import Blow
 from engine.ptcg.state import Frame, Pokemon, State
 
 pokemon(
@@ -21,6 +22,33 @@ pokemon(
             effect=(ops.search_deck(ops.basic_pokemon, ops.space(2)), ops.deck_to_bench, ops.shuffle_deck),
         ),
         Attack("Tackle", "CC", damage="20", effect=(ops.damage(20),)),
+    ),
+)
+
+pokemon(
+    "MEW-123",
+    "Scyther",
+    "Basic",
+    hp=70,
+    types="G",
+    weakness="R",
+    retreat=0,
+    attacks=(
+        Attack(
+            "Helpful Slash",
+            "G",
+            damage="20",
+            text="Attach a Basic Grass Energy card from your discard pile to one of your Benched Pokémon.",
+            effect=(
+                ops.damage(20),
+                ops.only_with_bench,
+                ops.choose_from_discard(ops.basic_energy("G"), 1, question="Choose a Basic Grass Energy to attach"),
+                ops.remember_picks,
+                ops.choose_benched("Attach it to which Pokémon"),
+                ops.attach_all_to_picked("discard"),
+            ),
+        ),
+        Attack("Slicing Blade", "GCC", damage="70", effect=(ops.damage(70),)),
     ),
 )
 
@@ -76,4 +104,17 @@ pokemon(
             effect=(_choose_opponents_attack, _use_chosen_attack),
         ),
     ),
+)
+
+
+def _less_damage_to_stage_1(state: State, blow: Blow, holder: Pokemon) -> int:
+    return -30 if blow.seat != blow.target_seat and CARDS[holder.cards[-1]].stage_name == "Stage 1" else 0
+
+
+tool(
+    "MEW-165",
+    "Rigid Band",
+    "The Stage 1 Pokémon this is attached to takes 30 less damage from attacks of your opponent's Pokémon, after "
+    "Weakness and Resistance. On any other Pokémon it does nothing.",
+    hooks={"damage_taken": _less_damage_to_stage_1},
 )

@@ -1,8 +1,8 @@
 """Obsidian Flames."""
 
-from engine.ptcg import ops
-from engine.ptcg.card import Ability, Attack, Kind, Limit, pokemon, stadium, supporter
-from engine.ptcg.state import Pokemon, State
+from engine.ptcg import modifiers, ops
+from engine.ptcg.card import Ability, Attack, Kind, Limit, item, pokemon, stadium, supporter
+from engine.ptcg.state import Frame, Pokemon, State
 
 pokemon(
     "OBF-80",
@@ -19,6 +19,34 @@ pokemon(
             text="Draw cards until you have 7 cards in your hand.",
             effect=(ops.draw_until(7),),
         ),
+    ),
+)
+
+
+def _opponents_pokemon_with_ability(state: State, frame: Frame) -> int:
+    seat = 1 - frame.seat
+    return sum(modifiers.has_ability(state, seat, p) for p in state.players[seat].in_play())
+
+
+pokemon(
+    "OBF-141",
+    "Scizor",
+    "Stage 1",
+    evolves_from="Scyther",
+    hp=140,
+    types="M",
+    weakness="R",
+    resistance="G",
+    retreat=2,
+    attacks=(
+        Attack(
+            "Punishing Scissors",
+            "M",
+            damage="10+",
+            text="50 more damage for each of your opponent's Pokémon in play that has an Ability.",
+            effect=(ops.damage(lambda state, frame: 10 + 50 * _opponents_pokemon_with_ability(state, frame)),),
+        ),
+        Attack("Cut", "MM", damage="70", effect=(ops.damage(70),)),
     ),
 )
 
@@ -75,6 +103,19 @@ supporter(
         ops.search_deck(ops.of_kind(Kind.ITEM), question="Choose an Item card"),
         ops.deck_to_hand(reveal=True),
         ops.search_deck(ops.of_kind(Kind.TOOL), question="Choose a Pokémon Tool card"),
+        ops.deck_to_hand(reveal=True),
+        ops.shuffle_deck,
+    ),
+)
+
+item(
+    "OBF-189",
+    "Letter of Encouragement",
+    "Can be played only if any of your Pokémon were Knocked Out during your opponent's last turn. Search your deck for "
+    "up to 3 Basic Energy cards, show them to your opponent, put them into your hand and shuffle your deck.",
+    playable=ops.all_of(ops.knocked_out_last_turn, ops.deck_left),
+    effect=(
+        ops.search_deck(ops.basic_energy(), up_to=3, question="Choose up to 3 Basic Energy"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),

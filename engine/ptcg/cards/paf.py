@@ -38,6 +38,18 @@ pokemon(
 )
 
 pokemon(
+    "PAF-27",
+    "Ralts",
+    "Basic",
+    hp=70,
+    types="P",
+    weakness="D",
+    resistance="F",
+    retreat=1,
+    attacks=(Attack("Psyshot", "PC", damage="30", effect=(ops.damage(30),)),),
+)
+
+pokemon(
     "PAF-54",
     "Charizard ex",
     "Stage 2",

@@ -1,8 +1,38 @@
 """Paldea Evolved."""
 
-from engine.ptcg import ops
-from engine.ptcg.card import CARDS, Ability, Attack, Card, Limit, item, pokemon, supporter, tool
-from engine.ptcg.state import Pokemon, State
+from engine.ptcg import moves, ops
+from engine.ptcg.card import (
+    CARDS,
+    Ability,
+    Attack,
+    Card,
+    Limit,
+    item,
+    pokemon,
+    special_energy,
+    stadium,
+    supporter,
+    tool,
+)
+from engine.ptcg.state import ASLEEP, CONFUSED, PARALYZED, Frame, Pokemon, State
+
+
+def _basic_without_rule_box(card: Card) -> bool:
+    return card.is_basic and not card.rule_box
+
+
+stadium(
+    "PAL-171",
+    "Artazon",
+    "Once during each player's turn, that player may search their deck for a Basic Pokémon without a Rule Box (not ex, "
+    "V or Radiant), put it onto their Bench and shuffle their deck.",
+    usable=ops.all_of(ops.deck_left, ops.room_on_bench),
+    once_each_turn=(
+        ops.search_deck(_basic_without_rule_box, ops.space(1)),
+        ops.deck_to_bench,
+        ops.shuffle_deck,
+    ),
+)
 
 
 def _more_hp_for_basic(state: State, holder: Pokemon) -> int:
@@ -16,21 +46,72 @@ tool(
     hooks={"hp": _more_hp_for_basic},
 )
 
-
-def _pokemon_or_basic_energy(card: Card) -> bool:
-    return card.is_pokemon or card.is_basic_energy
-
+item(
+    "PAL-183",
+    "Great Ball",
+    "Look at the top 7 cards of your deck. You may show a Pokémon you find there to your opponent and put it into your "
+    "hand. Shuffle the other cards back into your deck.",
+    playable=ops.deck_left,
+    effect=(
+        ops.choose_top(ops.a_pokemon, 7, 1, "Choose a Pokémon"),
+        ops.deck_to_hand(reveal=True),
+        ops.shuffle_deck,
+    ),
+)
 
 item(
     "PAL-188",
     "Super Rod",
     "Choose up to 3 Pokémon and Basic Energy cards, in any combination, in your discard pile and shuffle them"
     " into your deck.",
-    playable=ops.in_discard(_pokemon_or_basic_energy),
+    playable=ops.in_discard(ops.pokemon_or_basic_energy),
     effect=(
-        ops.choose_from_discard(_pokemon_or_basic_energy, 3, question="Shuffle cards into your deck"),
+        ops.choose_from_discard(ops.pokemon_or_basic_energy, 3, question="Shuffle cards into your deck"),
         ops.discard_to_deck,
     ),
+)
+
+
+def _choose_energy_discarded_before(state: State, frame: Frame) -> None:
+    """Choose among the Basic Energy in your discard pile but for the cards that were just discarded."""
+    pool = state.players[frame.seat].discard[:]
+    for card in frame.picks:
+        pool.remove(card)
+    energy = [card for card in pool if CARDS[card].is_basic_energy]
+    ops.ask_cards(state, frame, frame.seat, energy, "Choose up to 4 Basic Energy", 1, 4)
+
+
+item(
+    "PAL-189",
+    "Superior Energy Retrieval",
+    "Discard 2 other cards from your hand to play this card. Put up to 4 Basic Energy cards from your discard pile "
+    "into your hand, but none that you discarded to play this card.",
+    playable=ops.all_of(ops.other_cards(2), ops.in_discard(ops.basic_energy())),
+    effect=(ops.discard_cards(2), _choose_energy_discarded_before, ops.discard_to_hand),
+)
+
+
+def _switch_in_this(state: State, frame: Frame) -> None:
+    # Where this Pokémon is the Active one already, nothing is switched.
+    moves.switch(state, frame.seat, frame.uid)
+
+
+special_energy(
+    "PAL-190",
+    "Jet Energy",
+    "Provides 1 Colorless Energy. When you attach this card from your hand to one of your Benched Pokémon, switch that "
+    "Pokémon with your Active Pokémon.",
+    provides="C",
+    on_attach=(_switch_in_this,),
+)
+
+special_energy(
+    "PAL-193",
+    "Therapeutic Energy",
+    "Provides 1 Colorless Energy. The Pokémon this is attached to recovers from being Asleep, Confused or Paralyzed "
+    "and cannot be affected by those Special Conditions.",
+    provides="C",
+    hooks={"immunity": lambda state, holder: ASLEEP | CONFUSED | PARALYZED},
 )
 
 

@@ -1,7 +1,7 @@
 """Paradox Rift."""
 
 from engine.ptcg import moves, ops
-from engine.ptcg.card import CARDS, Ability, Attack, item, pokemon, supporter
+from engine.ptcg.card import CARDS, Ability, Attack, Hook, Program, item, pokemon, supporter, tool
 from engine.ptcg.modifiers import Blow
 from engine.ptcg.state import Frame, Pokemon, State
 
@@ -56,6 +56,59 @@ pokemon(
     ),
 )
 
+pokemon(
+    "PAR-86",
+    "Scream Tail",
+    "Basic",
+    hp=90,
+    types="P",
+    weakness="D",
+    resistance="F",
+    retreat=1,
+    tags=("Ancient",),
+    attacks=(
+        Attack("Slap", "P", damage="30", effect=(ops.damage(30),)),
+        Attack(
+            "Roaring Scream",
+            "PC",
+            text="To one of your opponent's Pokémon, 20 damage for each damage counter on this Pokémon; Weakness and "
+            "Resistance do not count for a Benched one.",
+            effect=(
+                ops.choose_opponents_pokemon("Choose the Pokémon to damage"),
+                ops.damage_picked(lambda state, frame: 20 * ops.counters_on_this(state, frame)),
+            ),
+        ),
+    ),
+)
+
+
+def _heads_until_tails(state: State, frame: Frame) -> int:
+    heads = 0
+    while moves.flip(state, frame.seat):
+        heads += 1
+    return heads
+
+
+pokemon(
+    "PAR-88",
+    "Gimmighoul",
+    "Basic",
+    hp=70,
+    types="P",
+    weakness="D",
+    resistance="F",
+    retreat=2,
+    attacks=(
+        Attack(
+            "Continuous Coin Toss",
+            "C",
+            damage="20×",
+            text="Flip a coin until you get tails. 20 damage for each heads.",
+            effect=(ops.damage(lambda state, frame: 20 * _heads_until_tails(state, frame)),),
+        ),
+    ),
+)
+
 
 def _basic_places_counters_on_bench(state: State, blow: Blow, seat: int, holder: Pokemon) -> bool:
     return (
@@ -94,6 +147,48 @@ pokemon(
     ),
 )
 
+
+def _two_cards_while_active(state: State, frame: Frame) -> int:
+    this = ops.source(state, frame)
+    return 2 if this is not None and state.players[frame.seat].active is this else 1
+
+
+pokemon(
+    "PAR-139",
+    "Gholdengo ex",
+    "Stage 1",
+    evolves_from="Gimmighoul",
+    hp=260,
+    types="M",
+    weakness="R",
+    resistance="G",
+    retreat=2,
+    tags=("ex",),
+    prizes=2,
+    abilities=(
+        Ability(
+            "Coin Bonus",
+            "Once during your turn, you may draw a card; 2 cards while this Pokémon is in the Active Spot.",
+            when=ops.for_ability(ops.deck_left),
+            effect=(ops.draw(_two_cards_while_active),),
+        ),
+    ),
+    attacks=(
+        Attack(
+            "Make It Rain",
+            "M",
+            damage="50×",
+            text="Discard any number of Basic Energy cards from your hand. 50 damage for each card discarded in this "
+            "way.",
+            effect=(
+                ops.choose_from_hand(ops.basic_energy(), 60, 0, "Discard any number of Basic Energy"),
+                ops.hand_to_discard,
+                ops.damage(lambda state, frame: 50 * len(frame.picks)),
+            ),
+        ),
+    ),
+)
+
 item(
     "PAR-160",
     "Counter Catcher",
@@ -101,6 +196,80 @@ item(
     "opponent's Benched Pokémon and switch it with their Active Pokémon.",
     playable=ops.all_of(ops.more_prizes_left, ops.opponent_has_bench),
     effect=(ops.choose_benched("Choose the Pokémon to switch in", yours=False), ops.switch_in_opponents),
+)
+
+item(
+    "PAR-163",
+    "Earthen Vessel",
+    "Discard another card from your hand to play this card. Search your deck for up to 2 Basic Energy cards, show them "
+    "to your opponent, put them into your hand and shuffle your deck.",
+    playable=ops.all_of(ops.deck_left, ops.other_cards(1)),
+    effect=(
+        ops.discard_cards(1),
+        ops.search_deck(ops.basic_energy(), up_to=2, question="Choose up to 2 Basic Energy"),
+        ops.deck_to_hand(reveal=True),
+        ops.shuffle_deck,
+    ),
+)
+
+
+def _without_rule_box(amount: int) -> Hook:
+    return lambda state, holder: 0 if CARDS[holder.cards[-1]].rule_box else amount
+
+
+tool(
+    "PAR-166",
+    "Luxurious Cape",
+    "If the Pokémon this is attached to has no Rule Box (is not ex, V or Radiant), it has 100 more HP, and your "
+    "opponent takes 1 more Prize card when it is Knocked Out by damage from an attack of their Pokémon.",
+    hooks={"hp": _without_rule_box(100), "extra_prizes": _without_rule_box(1)},
+)
+
+
+def _search_evolution(state: State, frame: Frame) -> None:
+    """Look through the deck for a card that evolves from the Pokémon whose uid is in ``memo``."""
+    chosen = state.find(frame.memo[0])
+    if chosen is not None:
+        name = CARDS[chosen.cards[-1]].name
+        search = ops.search_deck(lambda card: card.evolves_from == name, question=f"Choose a card that evolves {name}")
+        search(state, frame)
+
+
+def _evolve_from_deck(state: State, frame: Frame) -> None:
+    chosen = state.find(frame.memo[0])
+    for card in frame.picks:
+        if chosen is not None:
+            state.players[frame.seat].deck.remove(card)
+            moves.evolve(state, frame.seat, chosen, card)
+
+
+_EVOLVE_ONE = Program((_search_evolution, _evolve_from_deck))
+
+
+def _evolve_picked(state: State, frame: Frame) -> None:
+    for uid in reversed(frame.picks):
+        moves.start(state, _EVOLVE_ONE, frame.seat, frame.uid, frame.card, memo=(uid,))
+
+
+tool(
+    "PAR-178",
+    "Technical Machine: Evolution",
+    "The Pokémon this is attached to can use the attack on this card (for the Energy it costs). Discarded at the end "
+    "of your turn.",
+    tags=("Technical Machine",),
+    attacks=(
+        Attack(
+            "Evolution",
+            "C",
+            text="Choose 1 or 2 of your Benched Pokémon. For each, search your deck for a card that evolves from it "
+            "and put it onto it: it evolves, also if it came into play this turn. Shuffle your deck.",
+            effect=(
+                ops.choose_your_pokemon("Choose up to 2 Benched Pokémon to evolve", ops.is_benched, up_to=2),
+                _evolve_picked,
+                ops.shuffle_deck,
+            ),
+        ),
+    ),
 )
 
 pokemon(

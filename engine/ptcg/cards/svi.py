@@ -1,9 +1,79 @@
 """Scarlet & Violet."""
 
-from engine.ptcg import modifiers, ops
-from engine.ptcg.card import CARDS, Ability, Attack, item, pokemon, tool
+from engine.ptcg import modifiers, moves, ops
+from engine.ptcg.card import CARDS, Ability, Attack, Limit, item, pokemon, supporter, tool
 from engine.ptcg.modifiers import Blow
-from engine.ptcg.state import Pokemon, State
+from engine.ptcg.state import Frame, Pokemon, State
+
+_COUNTERS_FOR_EMBRACE = 2
+
+
+def _can_be_embraced(state: State, seat: int, pokemon: Pokemon) -> bool:
+    """A Psychic Pokémon that the damage counters would not Knock Out."""
+    return "P" in CARDS[pokemon.cards[-1]].types and (
+        modifiers.remaining_hp(state, pokemon) > 10 * _COUNTERS_FOR_EMBRACE
+    )
+
+
+def _can_embrace(state: State, seat: int, holder: Pokemon) -> bool:
+    return ops.in_discard(ops.basic_energy("P"))(state, seat) and any(
+        _can_be_embraced(state, seat, p) for p in state.players[seat].in_play()
+    )
+
+
+def _put_counters_on_picked(state: State, frame: Frame) -> None:
+    for uid in frame.picks:
+        embraced = state.find(uid)
+        if embraced is not None:
+            moves.put_counters(state, frame.seat, embraced, _COUNTERS_FOR_EMBRACE)
+
+
+def _recover_from_all(state: State, frame: Frame) -> None:
+    this = ops.source(state, frame)
+    if this is not None:
+        moves.recover(state, frame.seat, this, this.conditions)
+
+
+pokemon(
+    "SVI-86",
+    "Gardevoir ex",
+    "Stage 2",
+    evolves_from="Kirlia",
+    basic_form="Ralts",
+    hp=310,
+    types="P",
+    weakness="D",
+    resistance="F",
+    retreat=2,
+    tags=("ex",),
+    prizes=2,
+    abilities=(
+        Ability(
+            "Psychic Embrace",
+            "As often as you like during your turn, you may attach a Basic Psychic Energy card from your discard pile "
+            "to one of your Psychic Pokémon and put 2 damage counters on that Pokémon. It cannot be a Pokémon that "
+            "would be Knocked Out by them.",
+            limit=Limit.FREE,
+            when=_can_embrace,
+            effect=(
+                ops.choose_from_discard(ops.basic_energy("P"), 1, question="Choose a Basic Psychic Energy to attach"),
+                ops.remember_picks,
+                ops.choose_your_pokemon("Attach it to which Psychic Pokémon", _can_be_embraced),
+                ops.attach_all_to_picked("discard"),
+                _put_counters_on_picked,
+            ),
+        ),
+    ),
+    attacks=(
+        Attack(
+            "Miracle Force",
+            "PPC",
+            damage="190",
+            text="This Pokémon recovers from all Special Conditions.",
+            effect=(ops.damage(190), _recover_from_all),
+        ),
+    ),
+)
 
 
 def _hits_harder_when_behind(state: State, blow: Blow, holder: Pokemon) -> int:
@@ -37,6 +107,19 @@ item(
     effect=(
         ops.choose_top(ops.basic_energy("L"), 5, 2, "Choose up to 2 Basic Lightning Energy to attach"),
         ops.attach_picks(_is_benched_lightning, "deck"),
+        ops.shuffle_deck,
+    ),
+)
+
+supporter(
+    "SVI-175",
+    "Jacq",
+    "Search your deck for up to 2 Evolution Pokémon, show them to your opponent, put them into your hand and shuffle "
+    "your deck.",
+    playable=ops.deck_left,
+    effect=(
+        ops.search_deck(ops.evolution_pokemon, up_to=2, question="Choose up to 2 Evolution Pokémon"),
+        ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),
 )

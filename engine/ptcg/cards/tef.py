@@ -1,8 +1,77 @@
 """Temporal Forces."""
 
-from engine.ptcg import modifiers, ops
-from engine.ptcg.card import CARDS, Card, item, special_energy, tool
+from engine.ptcg import modifiers, moves, ops
+from engine.ptcg.card import CARDS, Ability, Attack, Card, Kind, item, pokemon, special_energy, supporter, tool
 from engine.ptcg.state import Frame, Pokemon, State
+
+pokemon(
+    "TEF-128",
+    "Dunsparce",
+    "Basic",
+    hp=60,
+    types="C",
+    weakness="F",
+    retreat=0,
+    attacks=(
+        Attack("Gnaw", "C", damage="10", effect=(ops.damage(10),)),
+        Attack(
+            "Dig",
+            "CC",
+            damage="30",
+            text="Flip a coin. If heads, during your opponent's next turn no damage from and no effects of attacks "
+            "reach this Pokémon.",
+            effect=(ops.damage(30), ops.flip_or_stop, ops.effect_on_this(modifiers.NO_DAMAGE_OR_EFFECTS, 1)),
+        ),
+    ),
+)
+
+pokemon(
+    "TEF-129",
+    "Dudunsparce",
+    "Stage 1",
+    evolves_from="Dunsparce",
+    hp=140,
+    types="C",
+    weakness="F",
+    retreat=3,
+    abilities=(
+        Ability(
+            "Run Away Draw",
+            "Once during your turn, you may draw 3 cards. If you drew any, shuffle this Pokémon and all cards "
+            "attached to it into your deck.",
+            when=ops.for_ability(ops.deck_left),
+            effect=(ops.draw(3), ops.shuffle_this_into_deck),
+        ),
+    ),
+    attacks=(Attack("Land Crush", "CCC", damage="90", effect=(ops.damage(90),)),),
+)
+
+
+def _special_energy_on_this(state: State, frame: Frame) -> int:
+    this = ops.source(state, frame)
+    return 0 if this is None else sum(CARDS[card].kind is Kind.SPECIAL_ENERGY for card in this.energy)
+
+
+pokemon(
+    "TEF-137",
+    "Cinccino",
+    "Stage 1",
+    evolves_from="Minccino",
+    hp=110,
+    types="C",
+    weakness="F",
+    retreat=1,
+    attacks=(
+        Attack("Gentle Slap", "C", damage="30", effect=(ops.damage(30),)),
+        Attack(
+            "Special Roll",
+            "CC",
+            damage="70×",
+            text="70 damage for each Special Energy card attached to this Pokémon.",
+            effect=(ops.damage(lambda state, frame: 70 * _special_energy_on_this(state, frame)),),
+        ),
+    ),
+)
 
 
 def _basic_with_70_hp_or_less(card: Card) -> bool:
@@ -15,6 +84,36 @@ item(
     "Search your deck for up to 2 Basic Pokémon with 70 HP or less, put them onto your Bench and shuffle your deck.",
     playable=ops.all_of(ops.deck_left, ops.room_on_bench),
     effect=(ops.search_deck(_basic_with_70_hp_or_less, ops.space(2)), ops.deck_to_bench, ops.shuffle_deck),
+)
+
+
+def _choose_uppermost(state: State, frame: Frame) -> None:
+    """Of two different cards, choose which one lies on top; ``memo`` keeps both."""
+    frame.memo = frame.picks
+    if len(set(frame.picks)) > 1:
+        ops.ask_cards(state, frame, frame.seat, frame.picks, "Choose the card to put on top, above the other", 1, 1)
+
+
+def _put_on_top(state: State, frame: Frame) -> None:
+    uppermost = frame.picks[-1:]
+    others = list(frame.memo)
+    for card in uppermost:
+        others.remove(card)
+    frame.memo = ()
+    moves.picks_to_top(state, frame.seat, (*others, *uppermost))
+
+
+supporter(
+    "TEF-145",
+    "Ciphermaniac's Codebreaking",
+    "Search your deck for 2 cards (1 if there is only 1), shuffle your deck and put those cards on top of it in any "
+    "order.",
+    playable=ops.deck_left,
+    effect=(
+        ops.search_deck(ops.any_card, up_to=2, at_least=2, question="Choose 2 cards to put on top of your deck"),
+        _choose_uppermost,
+        _put_on_top,
+    ),
 )
 
 
@@ -36,10 +135,6 @@ def _only_the_cards(state: State, frame: Frame) -> None:
     frame.picks = tuple(card for _, card in frame.picks)
 
 
-def _is_benched(state: State, seat: int, pokemon: Pokemon) -> bool:
-    return state.players[seat].active is not pokemon
-
-
 tool(
     "TEF-151",
     "Heavy Baton",
@@ -50,8 +145,34 @@ tool(
         _retreat_cost_four_and_active,
         _choose_energy_to_move,
         _only_the_cards,
-        ops.attach_picks(_is_benched, "pokemon"),
+        ops.attach_picks(ops.is_benched, "pokemon"),
     ),
+)
+
+item(
+    "TEF-153",
+    "Master Ball",
+    "Search your deck for a Pokémon, show it to your opponent, put it into your hand and shuffle your deck.",
+    tags=("ACE SPEC",),
+    playable=ops.deck_left,
+    effect=(
+        ops.search_deck(ops.a_pokemon, question="Choose a Pokémon"),
+        ops.deck_to_hand(reveal=True),
+        ops.shuffle_deck,
+    ),
+)
+
+
+def _opponents_benched(state: State, frame: Frame) -> int:
+    return len(state.players[1 - frame.seat].bench)
+
+
+supporter(
+    "TEF-155",
+    "Morty's Conviction",
+    "Discard another card from your hand to play this card. Draw a card for each of your opponent's Benched Pokémon.",
+    playable=ops.all_of(ops.other_cards(1), ops.opponent_has_bench, ops.deck_left),
+    effect=(ops.discard_cards(1), ops.draw(_opponents_benched)),
 )
 
 item(

@@ -88,7 +88,9 @@ def hold_table(match: PtcgMatch) -> None:
         for pokemon in player.in_play():
             assert len(pokemon.tools) <= 1
             assert pokemon.damage >= 0
-            assert CARDS[pokemon.cards[0]].is_basic
+            lowest = CARDS[pokemon.cards[0]]
+            # Summoning Star puts Colorless Evolutions straight onto the Bench, with nothing under them.
+            assert lowest.is_basic or (lowest.types == "C" and len(pokemon.cards) == 1)
             stages = [CARDS[card].stage for card in pokemon.cards]
             assert stages == sorted(set(stages))
             if pokemon is not player.active:
