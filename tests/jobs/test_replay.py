@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from engine.ptcg.decks import parse_deck
+from engine.registry import game_version
 from jobs.replay import main
 from orchestrator.config import Deck, Entrant, TournamentConfig
 from orchestrator.identity import identity_of
@@ -17,12 +19,13 @@ from results import Run
 from results.manifest import Manifest
 from results.schema import Cause, table_from_rows
 
+CONF = Path(__file__).resolve().parents[2] / "conf"
 OPTIONS = {"turns": [3, 6], "forced_every": 2, "attempt": 1}
 
 
-def played(root: Path, options: dict[str, Any], spoil: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-    """A run of stand-in games in ``root`` and its rows; ``spoil`` replaces columns of all of them."""
-    config = TournamentConfig(
+def standin(options: dict[str, Any]) -> TournamentConfig:
+    """Eight stand-in games between an agent that draws lots and one that does not."""
+    return TournamentConfig(
         "r",
         (Entrant("ann", {"kind": "random"}), Entrant("bob", {"kind": "scripted", "policy": "last"})),
         (Deck("some", {"A-1": 60}), Deck("other", {"B-2": 60})),
@@ -31,6 +34,17 @@ def played(root: Path, options: dict[str, Any], spoil: dict[str, Any] | None = N
         options=options,
         games_per_pair=4,
     )
+
+
+def cards() -> TournamentConfig:
+    """Two card games between two agents that draw lots."""
+    deck = parse_deck((CONF / "deck" / "miraidon_ex.txt").read_text(encoding="utf-8"))
+    entrants = tuple(Entrant(name, {"kind": "random"}) for name in ("ann", "bob"))
+    return TournamentConfig("r", entrants, (Deck("miraidon_ex", deck),), seed=5)
+
+
+def played(root: Path, config: TournamentConfig, spoil: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    """Play ``config`` as a run in ``root``; returns its rows, in which ``spoil`` replaces columns."""
     schedule, setup, rows = Schedule(config), Setup.of(config), []
     for scheduled in schedule:
         match, agents = build(setup, scheduled, 1)
@@ -38,7 +52,7 @@ def played(root: Path, options: dict[str, Any], spoil: dict[str, Any] | None = N
         play_now(match, agents, scheduled.entrants, 60.0, game)
         row = finished_row(setup, scheduled, 1, match, agents, game)
         rows.append({**row, **(spoil or {})})
-    manifest = Manifest("r", identity_of(config), schedule.digest(), "standin 1")
+    manifest = Manifest("r", identity_of(config), schedule.digest(), f"{config.game} {game_version(config.game)}")
     run = Run.create(root / "r", manifest)
     void = void_row(setup, schedule.game_at(0), 1, GameFailure(Cause.WORKER_CRASH, "gone"))
     run.write_part("games", table_from_rows("games", [*rows, {**void, "game_id": "gvoid"}]), "part")
@@ -53,7 +67,7 @@ def replayed(capsys: pytest.CaptureFixture[str], root: Path, *argv: str) -> tupl
 
 @pytest.mark.parametrize("simultaneous", [False, True])
 def test_every_game_ends_as_recorded(capsys: pytest.CaptureFixture[str], tmp_path: Path, simultaneous: bool) -> None:
-    for row in played(tmp_path, {**OPTIONS, "simultaneous": simultaneous}):
+    for row in played(tmp_path, standin({**OPTIONS, "simultaneous": simultaneous})):
         code, out, err = replayed(capsys, tmp_path, f"game={row['game_id']}")
         assert (code, err) == (0, [])
         assert out[0].startswith(f"game {row['game_id']}: ")
@@ -80,14 +94,14 @@ def test_every_game_ends_as_recorded(capsys: pytest.CaptureFixture[str], tmp_pat
 def test_a_game_that_ends_otherwise_is_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, spoil: dict[str, Any], said: str
 ) -> None:
-    row = next(row for row in played(tmp_path, OPTIONS, spoil))
+    row = next(row for row in played(tmp_path, standin(OPTIONS), spoil))
     code, _, err = replayed(capsys, tmp_path, f"game={row['game_id']}")
     assert code == 1
     assert any(said in line for line in err)
 
 
 def test_actions_beyond_the_end_are_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    row = played(tmp_path, OPTIONS)[0]
+    row = played(tmp_path, standin(OPTIONS))[0]
     run = Run.open(tmp_path / "r")
     longer = {**row, "game_id": "glonger", "actions": [*row["actions"], row["actions"][0]]}
     run.write_part("games", table_from_rows("games", [longer]), "longer")
@@ -97,7 +111,7 @@ def test_actions_beyond_the_end_are_told(capsys: pytest.CaptureFixture[str], tmp
 
 
 def test_the_replay_file_holds_the_whole_game(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    row = played(tmp_path, OPTIONS)[0]
+    row = played(tmp_path, standin(OPTIONS))[0]
     file = tmp_path / "game.json"
     code, _, _ = replayed(capsys, tmp_path, f"game={row['game_id']}", f"out={file}")
     assert code == 0
@@ -120,6 +134,32 @@ def test_the_replay_file_holds_the_whole_game(capsys: pytest.CaptureFixture[str]
     assert replay["digest"] == row["final_digest"]
 
 
+def test_a_card_game_is_told_with_its_events(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for row in played(tmp_path, cards()):
+        file = tmp_path / f"{row['game_id']}.json"
+        code, out, err = replayed(capsys, tmp_path, f"game={row['game_id']}", f"out={file}")
+        assert (code, err) == (0, [])
+        told = [line.strip() for line in out]
+        # Seven cards a player, more after a mulligan; what was drawn is told, as the game is over.
+        assert sum(line.startswith("draw (") and "count 7 cards" in line for line in told) >= 2
+        turns = [line for line in told if line.startswith("turn (")]
+        # A Sudden Death game would begin with turn 1 again.
+        assert len(turns) == row["turns"]
+        assert any(line.startswith("end (") and f"cause {row['cause']}" in line for line in told)
+        replay = json.loads(file.read_text(encoding="utf-8"))
+        moments = [replay["start"], *replay["steps"]]
+        drawn = [[event for moment in moments for event in moment["events"][seat]] for seat in (0, 1)]
+        assert len(drawn[0]) == len(drawn[1])
+        for seat in (0, 1):
+            for event in drawn[seat]:
+                if event["event"] == "draw":
+                    assert ("cards" in event) == (event["seat"] == seat)
+
+        code, out, _ = replayed(capsys, tmp_path, f"game={row['game_id']}", "events=false")
+        assert code == 0
+        assert not any(line.startswith("    ") for line in out)
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
@@ -132,14 +172,14 @@ def test_the_replay_file_holds_the_whole_game(capsys: pytest.CaptureFixture[str]
 def test_what_cannot_be_replayed_is_one_line(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, argv: tuple[str, ...], said: str
 ) -> None:
-    played(tmp_path, OPTIONS)
+    played(tmp_path, standin(OPTIONS))
     code, out, err = replayed(capsys, tmp_path, *argv)
     assert (code, out, len(err)) == (2, [], 1)
     assert said in err[0]
 
 
 def test_a_torn_part_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    played(tmp_path, OPTIONS)
+    played(tmp_path, standin(OPTIONS))
     (tmp_path / "r" / "games" / "torn.parquet").write_bytes(b"PAR1")
     code, _, err = replayed(capsys, tmp_path, "game=gnone")
     assert (code, len(err)) == (2, 1)
