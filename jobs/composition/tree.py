@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +29,8 @@ class Tree:
     """Folders of configuration files: the user's own, then ours. Of two files of one name the first counts."""
 
     folders: tuple[Path, ...]
+    _loaded: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict, compare=False, repr=False)
+    """Files that were composed already: a sweep asks for the same agents again and again."""
 
     @classmethod
     def of(cls, own: Sequence[str]) -> Tree:
@@ -80,6 +83,11 @@ class Tree:
 
     def load(self, group: str, name: str, schema: Schema) -> dict[str, Any]:
         """The content of one file of ``group``, its own defaults list applied; interpolations are left as they are."""
+        if (group, name) not in self._loaded:
+            self._loaded[group, name] = self._load(group, name, schema)
+        return copy.deepcopy(self._loaded[group, name])
+
+    def _load(self, group: str, name: str, schema: Schema) -> dict[str, Any]:
         self.file(group, name)
         composed = self.compose(_register_empty(), schema, [f"+{group}={quote(name)}"])
         content = OmegaConf.to_container(composed.get(group) or OmegaConf.create())
