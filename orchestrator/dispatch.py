@@ -5,7 +5,8 @@ Games come from the schedule, go out under leases, and count once the journal ha
 - An exception in an agent or in the engine, and a game over its time that still comes to decisions, are told by the
   worker itself. The try counts as failed.
 - A worker that dies takes its games with it. If only one can have been the cause, its try counts as failed. Otherwise
-  no try counts; those that may have been the cause are played again, each alone in a worker, which tells.
+  no try counts, and those that may have been the cause are played again, apart from all others: each alone where games
+  never wait, in groups half as large after every such death where they do (these may take hours), until it shows.
 - A game over its time that does not come back from a call is seen from outside: its worker still tells which game that
   is, or has fallen silent until the lease lapses. The worker is killed; then it is as with one that died, but the cause
   is the clock, and a game that is known to be the cause leaves all others unsuspected.
@@ -149,7 +150,7 @@ class Dispatcher:
                 if game.game_id in unfinished:
                     failed = failures.get(game.game_id, 0)
                     waits = any(self._waits[entrant] for entrant in game.entrants)
-                    yield Try(game, failed + 1, waits, alone=failed > 0 and not waits)
+                    yield Try(game, failed + 1, waits, company=int(failed > 0 and not waits))
 
     def _next(self, waits: bool) -> Try | None:
         """The next game of those that wait, or of those that do not; ``None`` where none can be had now."""
@@ -165,7 +166,7 @@ class Dispatcher:
                     return None
             if one.attempt > self._config.limits.max_attempts:
                 self._void(one)
-            elif one.alone:
+            elif one.company:
                 self._suspects.append(one)
             elif one.waits is not waits:
                 other.aside.append(one)
@@ -186,24 +187,37 @@ class Dispatcher:
         if not ready:
             return
         if self._suspects:
-            # One worker is kept clear for the games that are played alone.
-            clear = min(ready, key=lambda handle: len(self._leases.of(handle.name)))
-            ready.remove(clear)
-            if not self._leases.of(clear.name):
-                self._send(clear, [self._suspects.popleft()])
+            # One worker is kept for the games that may end theirs.
+            apart = min(ready, key=lambda handle: (not self._room(handle), len(self._leases.of(handle.name))))
+            ready.remove(apart)
+            self._send_suspects(apart)
         for handle in ready:
             open_now = self._leases.of(handle.name)
-            if any(lease.alone for lease in open_now):
-                continue
+            room = self._room(handle)
             in_turn = sum(not lease.waits for lease in open_now)
-            for _ in range(_BATCHES_AHEAD - in_turn):
-                if games := self._batch_of_games():
-                    self._send(handle, games)
-            for _ in range(self._config.cluster.games_in_flight - (len(open_now) - in_turn)):
+            if not room:
+                for _ in range(_BATCHES_AHEAD - in_turn):
+                    if games := self._batch_of_games():
+                        self._send(handle, games)
+            waiting = len(open_now) - in_turn
+            for _ in range((room or self._config.cluster.games_in_flight) - waiting):
                 one = self._next(waits=True)
                 if one is None:
                     break
                 self._send(handle, [one])
+
+    def _room(self, handle: WorkerHandle) -> int:
+        """How many games a worker with suspects may have in all; 0 for one that has none."""
+        return min((lease.company for lease in self._leases.of(handle.name) if lease.company), default=0)
+
+    def _send_suspects(self, handle: WorkerHandle) -> None:
+        """Send as many suspects as may be together, once the worker is free of all else."""
+        while self._suspects:
+            open_now = self._leases.of(handle.name)
+            room = min(self._suspects[0].company, self._room(handle) or self._suspects[0].company)
+            if len(open_now) >= room or not all(lease.company for lease in open_now):
+                return
+            self._send(handle, [self._suspects.popleft()])
 
     def _batch_of_games(self) -> list[Try]:
         """Games for about ``cluster.batch_seconds``, fewer towards the end so that no worker is left with a heap."""
@@ -329,7 +343,8 @@ class Dispatcher:
         )
         if self._commits.call(self._journal.fail, [failed]):
             ended_worker = cause is FailureCause.WORKER_CRASH or cause is FailureCause.WALL_CLOCK
-            self._put_back(Try(one.scheduled, one.attempt + 1, one.waits, alone=ended_worker and not one.waits))
+            again = Try(one.scheduled, one.attempt + 1, one.waits, company=int(ended_worker and not one.waits))
+            self._put_back(again)
 
     def _void(self, one: Try) -> None:
         """Give a game that has failed as often as it may its result: none."""
@@ -350,7 +365,7 @@ class Dispatcher:
             grants = [grant for one in games for grant in Lease((one,), "", 0.0).grants]
             self._commits.call(self._journal.release, grants)
             for one in games:
-                if one.alone:
+                if one.company:
                     self._suspects.append(one)
                 else:
                     self._put_back(one)
@@ -378,9 +393,7 @@ class Dispatcher:
         others = [one for lease in leases for one in lease.tries if one not in guilty]
         if not guilty:
             for one in playing:
-                one.suspicion += 1
-                # A game that waits may take hours: it is isolated only when it was there a second time.
-                one.alone = one.suspicion > (1 if one.waits else 0)
+                one.company = len(playing) // 2 if one.waits else 1
         self._give_back(others)
 
     # Watching

@@ -11,15 +11,15 @@ from orchestrator.schedule import ScheduledGame
 
 @dataclass(slots=True)
 class Try:
-    """One try of one game. ``suspicion`` counts how often its worker died while it may have been the cause."""
+    """One try of one game."""
 
     scheduled: ScheduledGame
     attempt: int
     waits: bool
     """An agent of this game waits for something outside the process."""
-    suspicion: int = 0
-    alone: bool = False
-    """Played with nothing beside it in its worker, so that a crash tells whose it is."""
+    company: int = 0
+    """How many games at most its worker may have at the time, itself included, so that a crash tells more about whose
+    it is than the one before; 0 for a game that is not suspected of anything."""
     epoch: int = 0
 
 
@@ -42,9 +42,9 @@ class Lease:
         return self.tries[0].waits
 
     @property
-    def alone(self) -> bool:
-        """Whether nothing else may be sent to the worker meanwhile."""
-        return self.tries[0].alone
+    def company(self) -> int:
+        """How many games at most the worker may have meanwhile; 0 where that does not matter."""
+        return self.tries[0].company
 
     @property
     def grants(self) -> list[Grant]:

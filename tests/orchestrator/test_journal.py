@@ -1,0 +1,272 @@
+"""The one commit point: exactly once, fenced, whole transactions, nothing lost to a kill."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.config import ConfigError
+from orchestrator.disks import FolderLock, JournalLocked, file_system_type
+from orchestrator.group_commit import GroupCommit
+from orchestrator.journal import FailedAttempt, FinishedGame, Journal, JournalFenced, StaleEpoch
+
+GAMES = [f"g{number:024x}" for number in range(6)]
+
+
+def opened(folder: Path, run: str = "/runs/r") -> Journal:
+    return Journal(folder, run, "process 1 on here", 0)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = opened(tmp_path)
+    yield journal
+    journal.close()
+
+
+def finished(game_id: str, epoch: int, winner: int | None = 0) -> FinishedGame:
+    return FinishedGame(game_id, epoch, ("a", "b"), "win" if winner is not None else "draw", winner, game_id.encode())
+
+
+def failed(game_id: str, attempt: int, epoch: int) -> FailedAttempt:
+    return FailedAttempt(game_id, attempt, epoch, "worker_crash", "gone", "w", failed_at=1)
+
+
+def granted(journal: Journal, game_id: str, attempt: int = 1, worker: str = "w") -> int:
+    return journal.grant([(game_id, attempt)], worker)[0].epoch
+
+
+def test_a_game_counts_once_however_often_its_result_comes(journal: Journal) -> None:
+    epoch = granted(journal, GAMES[0])
+    assert journal.finish([finished(GAMES[0], epoch)]) == [GAMES[0]]
+    assert journal.finish([finished(GAMES[0], epoch)]) == []
+    assert journal.fail([failed(GAMES[0], 1, epoch)]) == []
+    assert journal.counts() == (1, 0)
+
+
+def test_a_late_worker_is_fenced_off(journal: Journal) -> None:
+    late = granted(journal, GAMES[0], worker="late")
+    now = granted(journal, GAMES[0], worker="now")
+    assert now > late
+    assert journal.finish([finished(GAMES[0], late, winner=1)]) == []
+    assert journal.fail([failed(GAMES[0], 1, late)]) == []
+    for write in (
+        lambda: journal.record_call(GAMES[0], late, 0, 0, b"reply"),
+        lambda: journal.record_decision(GAMES[0], late, 0, b"decision"),
+    ):
+        with pytest.raises(StaleEpoch):
+            write()
+    assert journal.finish([finished(GAMES[0], now)]) == [GAMES[0]]
+    assert journal.scores()[0].games == 1
+    assert journal.attempts() == []
+
+
+def test_a_result_after_the_game_was_taken_back_or_never_given_is_refused(journal: Journal) -> None:
+    grants = journal.grant([(GAMES[0], 1)], "w")
+    journal.release(grants)
+    assert journal.finish([finished(GAMES[0], grants[0].epoch), finished(GAMES[1], grants[0].epoch)]) == []
+
+
+def test_releasing_an_old_grant_leaves_the_new_one(journal: Journal) -> None:
+    old = journal.grant([(GAMES[0], 1)], "w")
+    new = granted(journal, GAMES[0])
+    journal.release(old)
+    assert journal.finish([finished(GAMES[0], new)]) == [GAMES[0]]
+
+
+def test_a_new_start_makes_all_epochs_of_earlier_ones_old(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    before = granted(first, GAMES[0])
+    first.close()
+    second = opened(tmp_path)
+    assert second.finish([finished(GAMES[0], before)]) == []
+    assert granted(second, GAMES[0]) > before
+    second.close()
+
+
+def test_failed_tries_are_counted_and_kept_over_starts(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    for attempt in (1, 2):
+        assert first.fail([failed(GAMES[0], attempt, granted(first, GAMES[0], attempt))]) == [GAMES[0]]
+    first.close()
+    second = opened(tmp_path)
+    assert second.failures(GAMES) == {GAMES[0]: 2}
+    assert second.last_failure(GAMES[0]).attempt == 2
+    assert second.unfinished(GAMES) == set(GAMES)
+    second.close()
+
+
+def test_scores_and_counts_leave_out_void_games(journal: Journal) -> None:
+    for game_id, winner in zip(GAMES, (0, 1, None), strict=False):
+        journal.finish([finished(game_id, granted(journal, game_id), winner)])
+    void = FinishedGame(GAMES[3], granted(journal, GAMES[3]), ("a", "b"), "void", None, b"")
+    journal.finish([void])
+    assert journal.counts() == (4, 1)
+    assert {score.entrant: (score.games, score.points) for score in journal.scores()} == {"a": (3, 1.5), "b": (3, 1.5)}
+
+
+def test_calls_and_decisions_of_a_game_in_flight_come_back_in_order_over_starts(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    epoch = granted(first, GAMES[0])
+    first.record_call(GAMES[0], epoch, 0, 0, b"call 0.0")
+    first.record_call(GAMES[0], epoch, 0, 1, b"call 0.1")
+    first.record_decision(GAMES[0], epoch, 0, b"decision 0")
+    first.record_call(GAMES[0], epoch, 1, 0, b"call 1.0")
+    first.close()
+    second = opened(tmp_path)
+    assert second.game_in_flight(GAMES[0]) == ([b"decision 0"], [b"call 0.0", b"call 0.1", b"call 1.0"])
+    with pytest.raises(sqlite3.IntegrityError):
+        second.record_call(GAMES[0], granted(second, GAMES[0]), 1, 0, b"the same call again")
+    second.close()
+
+
+def test_a_part_has_each_row_once_and_is_the_same_after_a_kill(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    for game_id in GAMES[:5]:
+        first.finish([finished(game_id, granted(first, game_id))])
+    assert first.plan_part("games", 3) == 1
+    rows = first.part_rows("games", 1)
+    first.close()
+    second = opened(tmp_path)
+    second.finish([finished(GAMES[5], granted(second, GAMES[5]))])
+    assert second.unwritten_parts("games") == [1]
+    assert second.part_rows("games", 1) == rows == [game_id.encode() for game_id in GAMES[:3]]
+    second.part_written("games", 1)
+    assert second.plan_part("games", 10) == 2
+    assert second.part_rows("games", 2) == [game_id.encode() for game_id in GAMES[3:]]
+    second.part_written("games", 2)
+    assert second.plan_part("games", 10) is None
+    assert second.written_parts("games") == [1, 2]
+    second.close()
+
+
+def test_an_operation_that_fails_leaves_no_trace_and_the_others_of_its_transaction_stay(tmp_path: Path) -> None:
+    journal = opened(tmp_path)
+    commits = GroupCommit(journal)
+    epochs = [commits.call(granted, journal, game_id) for game_id in GAMES[:3]]
+
+    def half() -> None:
+        journal.record_call(GAMES[2], epochs[2], 0, 0, b"half of an operation")
+        raise RuntimeError("the other half")
+
+    entered, go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        entered.set()
+        go_on.wait()
+
+    held = commits.submit(hold)
+    entered.wait()
+    # All of these wait while the thread is held, and so come into one transaction.
+    good = [commits.submit(journal.finish, [finished(GAMES[0], epochs[0])])]
+    bad = commits.submit(half)
+    good.append(commits.submit(journal.finish, [finished(GAMES[1], epochs[1])]))
+    go_on.set()
+    held.result()
+    assert [future.result() for future in good] == [[GAMES[0]], [GAMES[1]]]
+    with pytest.raises(RuntimeError, match="the other half"):
+        bad.result()
+    assert commits.call(journal.game_in_flight, GAMES[2]) == ([], [])
+    assert commits.call(journal.counts) == (2, 0)
+    commits.close()
+
+
+def test_what_was_answered_outlives_a_kill_of_the_process(tmp_path: Path) -> None:
+    program = f"""
+import os, signal
+from pathlib import Path
+from orchestrator.group_commit import GroupCommit
+from orchestrator.journal import FinishedGame, Journal
+journal = Journal(Path({str(tmp_path)!r}), "/runs/r", "other", 0)
+commits = GroupCommit(journal)
+for number in range(3):
+    game_id = f"g{{number:024x}}"
+    epoch = commits.call(journal.grant, [(game_id, 1)], "w")[0].epoch
+    commits.call(journal.finish, [FinishedGame(game_id, epoch, ("a", "b"), "win", 0, b"row")])
+    print(game_id, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    child = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert child.returncode == -9
+    journal = opened(tmp_path)
+    assert set(GAMES) - journal.unfinished(GAMES) == set(child.stdout.split()) == set(GAMES[:3])
+    journal.close()
+
+
+def test_a_process_that_lost_the_run_to_another_stops_writing(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    commits = GroupCommit(first)
+    epoch = commits.call(granted, first, GAMES[0])
+    second = opened(tmp_path)
+    with pytest.raises(JournalFenced):
+        commits.call(first.finish, [finished(GAMES[0], epoch)])
+    assert second.counts() == (0, 0)
+    commits.close()
+    second.close()
+
+
+def test_a_journal_of_another_run_and_a_foreign_file_are_refused(tmp_path: Path) -> None:
+    opened(tmp_path, run="/runs/one").close()
+    with pytest.raises(ConfigError, match="is the journal of the run /runs/one, not of /runs/two"):
+        opened(tmp_path, run="/runs/two")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "journal.sqlite").write_bytes(b"no database at all" * 100)
+    with pytest.raises(ConfigError, match="cannot be used as a journal"):
+        opened(tmp_path / "other")
+
+
+def test_a_folder_is_held_by_one_process_and_free_after_its_end(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from orchestrator.disks import FolderLock\n"
+        f"lock = FolderLock(Path({str(tmp_path)!r}), 'run x')\n"
+        "print('held', flush=True); sys.stdin.read()"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "held\n"
+    with pytest.raises(JournalLocked, match=f"run x is being played by process {child.pid} on "):
+        FolderLock(tmp_path, "run x")
+    child.kill()
+    child.communicate()
+    FolderLock(tmp_path, "run x").release()
+
+
+MOUNTS = r"""/dev/vda1 / ext4 rw 0 0
+server:/home /home nfs4 rw 0 0
+/dev/sdb /home/me/fast\040disk xfs rw 0 0
+//nas/share /mnt/share cifs rw 0 0
+tmpfs /tmp tmpfs rw 0 0
+bucket /mnt/bucket fuse.s3fs rw 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/var/runs", "ext4"),
+        ("/home", "nfs4"),
+        ("/home/me/runs", "nfs4"),
+        ("/homework", "ext4"),
+        ("/home/me/fast disk/runs", "xfs"),
+        ("/mnt/share/x", "cifs"),
+        ("/mnt/bucket", "fuse.s3fs"),
+    ],
+)
+def test_the_file_system_of_a_folder_is_that_of_the_nearest_mount(path: str, kind: str) -> None:
+    assert file_system_type(path, MOUNTS) == kind
+
+
+def test_a_journal_on_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from orchestrator import disks
+
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/vda1 / ext4 rw 0 0\nserver:/x {tmp_path.resolve()} nfs4 rw 0 0\n")
+    monkeypatch.setattr(disks, "_MOUNTS", str(mounts))
+    with pytest.raises(ConfigError, match=r"storage\.journal_dir: .* is on a network file system \(nfs4\)"):
+        disks.require_local_disk(tmp_path)
