@@ -60,7 +60,8 @@ def test_deck_lists_have_sixty_known_cards(deck: Path) -> None:
 @pytest.mark.parametrize("card", [card for card in CARDS if card.is_pokemon], ids=lambda card: card.id)
 def test_a_stage_2_names_the_basic_pokemon_of_its_line(card: Card) -> None:
     assert bool(card.basic_form) == (card.stage_name == "Stage 2")
-    basics = {other.name for other in CARDS if other.is_basic}
+    # The line of Archeops begins with a Fossil card, which is played as if it were a Basic Pokémon; no deck has one.
+    basics = {other.name for other in CARDS if other.is_basic} | {"Unidentified Fossil"}
     assert not card.basic_form or card.basic_form in basics
 
 
