@@ -139,12 +139,9 @@ def _why_illegal(match: PtcgMatch, seat: int, action: Action) -> str:
     return f"{action.key} is not legal now"
 
 
-def new_match(spec: MatchSpec) -> PtcgMatch:
-    """Begin a game: the first decision is who goes first.
-
-    Raises ``ValueError`` for a deck that breaks the rules, an unknown card or an unknown option.
-    """
-    options = {**OPTIONS, **spec.options}
+def set_options(state: State, given: Mapping[str, Any]) -> None:
+    """Put a game's options into its state; raises ``ValueError`` for an unknown option or value."""
+    options = {**OPTIONS, **given}
     unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
         raise ValueError(f"unknown option {unknown[0]!r} of game ptcg; known: {', '.join(sorted(OPTIONS))}")
@@ -153,13 +150,21 @@ def new_match(spec: MatchSpec) -> PtcgMatch:
     turn_cap = options["turn_cap"]
     if not isinstance(turn_cap, int) or isinstance(turn_cap, bool) or turn_cap < 1:
         raise ValueError(f"option turn_cap is {turn_cap!r}; it may be a whole number from 1")
+    state.sudden_death_draw = options["sudden_death"] == "draw"
+    state.turn_cap = turn_cap
+
+
+def new_match(spec: MatchSpec) -> PtcgMatch:
+    """Begin a game: the first decision is who goes first.
+
+    Raises ``ValueError`` for a deck that breaks the rules, an unknown card or an unknown option.
+    """
     lists: list[tuple[int, ...]] = []
     for deck in spec.decks:
         check_deck(deck)
         lists.append(tuple(sorted([card_index(card) for card, count in deck.items() for _ in range(count)])))
     state = State(spec.seed, (lists[0], lists[1]))
-    state.sudden_death_draw = options["sudden_death"] == "draw"
-    state.turn_cap = turn_cap
+    set_options(state, spec.options)
     moves.start(state, rules.SET_UP, 0)
     rules.run(state)
     return PtcgMatch(state)

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.ptcg import modifiers
 from engine.ptcg.card import CARDS, Kind
-from engine.ptcg.game import PtcgMatch
+from engine.ptcg.game import OPTIONS, PtcgMatch, set_options
 from engine.ptcg.library import INDEX
 from engine.ptcg.randomness import STREAMS
 from engine.ptcg.state import CONDITION_NAMES, Player, Pokemon, State
@@ -22,7 +22,19 @@ DEFAULT_FILL = "SVE-2"
 DEFAULT_DECK_SIZE = 20
 DEFAULT_PRIZES = 6
 
-_ROOT = ("turn", "first_player", "to_move", "seed", "stadium", "players", "prize_count", "sudden_death", "counters")
+_ROOT = (
+    "turn",
+    "first_player",
+    "to_move",
+    "seed",
+    "stadium",
+    "players",
+    "prize_count",
+    "sudden_death",
+    "counters",
+    "turns_before",
+    "options",
+)
 _PLAYER = (
     "active",
     "bench",
@@ -83,6 +95,13 @@ def match_from_position(position: Mapping[str, Any]) -> PtcgMatch:
     state.to_move = to_move
     state.prize_count = _whole(position, "position", "prize_count", DEFAULT_PRIZES, 1)
     state.sudden_death = bool(position.get("sudden_death", False))
+    state.turns_before = _whole(position, "position", "turns_before", 0, 0)
+    options = position.get("options", {})
+    _known_keys("position.options", options, tuple(OPTIONS))
+    try:
+        set_options(state, options)
+    except ValueError as error:
+        raise PositionError(f"position.options: {error}") from None
     counters = position.get("counters", [0] * STREAMS)
     if not isinstance(counters, list) or len(counters) != STREAMS:
         raise PositionError(f"position: counters has to be a list of {STREAMS} whole numbers")
@@ -131,11 +150,14 @@ def _player(state: State, where: str, side: Mapping[str, Any]) -> Player:
     player.deck = (deck + [fill] * (size - len(deck)))[::-1]
     player.discard = _cards(where, side, "discard")
     player.lost = _cards(where, side, "lost_zone")
-    prizes = side.get("prizes", DEFAULT_PRIZES)
-    if isinstance(prizes, list):
+    if isinstance(side.get("prizes"), list):
         player.prizes = _cards(where, side, "prizes")[::-1]
     else:
-        player.prizes = [fill] * _whole(side, where, "prizes", DEFAULT_PRIZES, 0)
+        player.prizes = [fill] * _whole(side, where, "prizes", state.prize_count, 0)
+    if len(player.prizes) > state.prize_count:
+        raise PositionError(
+            f"{where}.prizes: {len(player.prizes)} Prize cards; prize_count says that {state.prize_count} were laid out"
+        )
     used = side.get("used", {})
     _known_keys(f"{where}.used", used, _USED)
     player.energy_used = bool(used.get("energy", False))
@@ -258,6 +280,8 @@ def position_from_match(match: PtcgMatch) -> dict[str, Any]:
         "counters": list(state.counters),
         "prize_count": state.prize_count,
         "sudden_death": state.sudden_death,
+        "turns_before": state.turns_before,
+        "options": {"sudden_death": "draw" if state.sudden_death_draw else "play", "turn_cap": state.turn_cap},
         "players": [_write_player(state, player) for player in state.players],
     }
     if state.stadium >= 0:
