@@ -19,6 +19,13 @@ def _random(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
     return RandomAgent(rng_seed)
 
 
+def _heuristic(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
+    from agents.heuristic import make_heuristic
+
+    _refuse_unknown("heuristic", config, ("temperature", "weights"))
+    return make_heuristic(config, rng_seed)
+
+
 def _scripted(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
     from agents.scripted import make_scripted
 
@@ -27,7 +34,7 @@ def _scripted(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
 
 
 # Modules are imported by the builders, so that one kind of agent does not cost a worker what all others import.
-_BUILDERS: dict[str, Builder] = {"random": _random, "scripted": _scripted}
+_BUILDERS: dict[str, Builder] = {"random": _random, "heuristic": _heuristic, "scripted": _scripted}
 
 
 def agent_kinds() -> tuple[str, ...]:
