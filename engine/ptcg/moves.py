@@ -102,7 +102,7 @@ def hand_to_deck(state: State, seat: int) -> None:
     player = state.players[seat]
     if player.hand:
         player.deck.extend(player.hand)
-        state.log.append(("hand_to_deck", seat, tuple(player.hand)))
+        state.log.append(("hand_to_deck", seat, tuple(sorted(player.hand))))
         player.hand = []
         player.known_hand = []
     shuffle_deck(state, seat)
@@ -132,7 +132,7 @@ def hand_to_bottom(state: State, seat: int) -> int:
     player.deck[:0] = cards
     # The owner knows which cards lie there, the opponent those it had seen; nobody knows in what order.
     player.bottom = ((len(cards), tuple(sorted(cards)), tuple(sorted(player.known_hand))), *player.bottom)
-    state.log.append(("hand_to_bottom", seat, tuple(cards)))
+    state.log.append(("hand_to_bottom", seat, tuple(sorted(cards))))
     player.hand = []
     player.known_hand = []
     return len(cards)

@@ -405,8 +405,8 @@ def discard_cards(count: int, wanted: CardTest = any_card, at_least: int | None 
 
 
 def discard_hand(state: State, frame: Frame) -> None:
-    """Discard your whole hand."""
-    moves.discard_from_hand(state, frame.seat, tuple(state.players[frame.seat].hand))
+    """Discard your whole hand; in no order, since the order in which it was drawn is its player's alone."""
+    moves.discard_from_hand(state, frame.seat, tuple(sorted(state.players[frame.seat].hand)))
 
 
 def _zone(state: State, frame: Frame, origin: str) -> list[int]:
