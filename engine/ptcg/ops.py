@@ -560,15 +560,19 @@ def shuffle_this_into_deck(state: State, frame: Frame) -> None:
 
 
 def discard_own_energy(count: int) -> Op:
-    """Choose ``count`` Energy cards attached to this Pokémon and discard them."""
+    """Choose cards attached to this Pokémon that provide ``count`` Energy (all, where it has less) and discard them.
+
+    Energy is counted, not cards: a card that provides 2 Energy is enough for 2.
+    """
 
     def choose(state: State, frame: Frame) -> None:
         pokemon = source(state, frame)
-        if pokemon is None:
+        if pokemon is None or not pokemon.energy:
             frame.picks = ()
             return
         attached = [(pokemon.uid, card) for card in sorted(pokemon.energy)]
-        ask_attached(state, frame, frame.seat, attached, "Discard Energy from this Pokémon", count, count)
+        total = min(count, len(modifiers.provided(pokemon)))
+        ask_attached(state, frame, frame.seat, attached, "Discard Energy from this Pokémon", 1, len(attached), total)
 
     return _both(choose, discard_picked_attached)
 
