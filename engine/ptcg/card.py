@@ -250,6 +250,20 @@ def define(card: Card) -> Card:
     return card
 
 
+def _rule_text(tags: tuple[str, ...], prizes: int) -> str:
+    """The rules that a Pokémon's tags bring with them, in words."""
+    rules: list[str] = []
+    if "Tera" in tags:
+        rules.append(
+            "As long as this Pokémon is on your Bench, attacks (yours and your opponent's) do no damage to it."
+        )
+    if prizes > 1:
+        rules.append(f"When this Pokémon is Knocked Out, your opponent takes {prizes} Prize cards.")
+    if "Radiant" in tags:
+        rules.append("A deck can have only 1 Radiant Pokémon.")
+    return " ".join(rules)
+
+
 _STAGES = {"Basic": 0, "Stage 1": 1, "Stage 2": 2, "VSTAR": 1}
 
 
@@ -287,6 +301,7 @@ def pokemon(
     card.evolves_from = evolves_from
     card.basic_form = basic_form
     card.prizes = prizes
+    card.text = _rule_text(tags, prizes)
     card.rule_box = stage == "VSTAR" or any(tag in ("ex", "V", "Radiant") for tag in tags)
     card.abilities = abilities
     card.attacks = attacks
