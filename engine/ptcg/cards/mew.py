@@ -100,7 +100,8 @@ pokemon(
         Attack(
             "Genome Hacking",
             "CCC",
-            text="Choose an attack of your opponent's Active Pokémon and use it as this attack.",
+            text="Choose an attack of your opponent's Active Pokémon other than Genome Hacking and use it as this "
+            "attack.",
             effect=(_choose_opponents_attack, _use_chosen_attack),
         ),
     ),
