@@ -150,7 +150,7 @@ pokemon(
             effect=(
                 ops.damage(20),
                 ops.only_with_bench,
-                ops.choose_from_discard(ops.basic_energy(), 2, 0, "Choose up to 2 Basic Energy to attach"),
+                ops.choose_from_discard(ops.basic_energy(), 2, 1, "Choose up to 2 Basic Energy to attach"),
                 ops.remember_picks,
                 ops.choose_benched("Attach them to which Pokémon"),
                 ops.attach_all_to_picked("discard"),
