@@ -375,8 +375,8 @@ def _decide(state: State, frame: Frame) -> None:
 
 def _sudden_death(state: State) -> None:
     """Both have won, by equally many conditions: a new game with one Prize card each decides."""
-    playable = all(any(CARDS[card].is_basic for card in deck) for deck in state.deck_lists)
-    # A side of a position may have no Basic Pokémon at all, with which no game can be set up.
+    playable = all(len(deck) > HAND_SIZE and any(CARDS[card].is_basic for card in deck) for deck in state.deck_lists)
+    # A side of a position may have too few cards or no Basic Pokémon at all: no game can be set up with it.
     if state.sudden_death_draw or not playable:
         moves.end(state, Result(Outcome.DRAW, None, Cause.DRAW))
         return
