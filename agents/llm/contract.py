@@ -63,6 +63,7 @@ class ChatReply:
     ``raw`` is the reply's body as text, from which all else of the model's answer can be read again. Times are
     seconds: ``latency`` of the call that succeeded, ``queued`` waiting for limits and between retries. ``cost_usd``
     is US dollars.
+    ``usage_estimated`` is true where the server reported no usage, so that tokens and cost are estimates.
     """
 
     content: str
@@ -77,6 +78,7 @@ class ChatReply:
     queued: float = 0.0
     retries: int = 0
     cost_usd: float = 0.0
+    usage_estimated: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """All fields as plain JSON values, for the journal."""
@@ -117,6 +119,10 @@ class CallFailed(Exception):
         super().__init__(message)
         self.kind = kind
         self.retries = retries
+
+    def __reduce__(self) -> tuple[type[CallFailed], tuple[FailureKind, str, int]]:
+        # An exception is pickled by what it gave its base class, which is not what it is made from.
+        return CallFailed, (self.kind, str(self), self.retries)
 
 
 @dataclass(frozen=True, slots=True, order=True)
