@@ -128,7 +128,7 @@ def _choose_energy_to_move(state: State, frame: Frame) -> None:
     holder = ops.source(state, frame)
     if holder is not None:
         attached = [(holder.uid, card) for card in sorted(holder.energy) if CARDS[card].is_basic_energy]
-        ops.ask_attached(state, frame, frame.seat, attached, "Move up to 3 Basic Energy to your Bench", 0, 3)
+        ops.ask_attached(state, frame, frame.seat, attached, "Move up to 3 Basic Energy to your Bench", 1, 3)
 
 
 def _only_the_cards(state: State, frame: Frame) -> None:
