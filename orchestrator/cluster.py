@@ -6,7 +6,8 @@ import logging
 import os
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,13 +45,14 @@ class RayCluster:
             except (ConnectionError, RuntimeError, ValueError, OSError) as error:
                 raise ConfigError(f"cluster.address: no Ray at {self._config.address!r}: {one_line(error)}") from error
         else:
-            ray.init(
-                num_cpus=self._config.workers,
-                object_store_memory=max(self._config.object_store_mb, _LEAST_OBJECT_STORE_MB) * 2**20,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
+            with _few_servers():
+                ray.init(
+                    num_cpus=self._config.workers,
+                    object_store_memory=max(self._config.object_store_mb, _LEAST_OBJECT_STORE_MB) * 2**20,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
         self._ours = True
         _silence_ray()
         return self
@@ -86,6 +88,27 @@ class RayCluster:
         if self._sweeper is not None:
             self._sweeper.kill()
             self._sweeper.wait()
+
+
+@contextmanager
+def _few_servers() -> Iterator[None]:
+    """Within, a Ray cluster starts without the servers that one machine with a fixed number of workers has no use for.
+
+    These are the dashboard's server (which starts even where the dashboard is off), the autoscaler's monitor and the
+    one that forwards logs: about 280 MB, and seconds of every start and end. Ray has no setting for it; a version in
+    which these methods are called otherwise starts them all, and everything works as well.
+    """
+    from ray._private.node import Node
+
+    names = [name for name in ("start_api_server", "start_monitor", "start_log_monitor") if hasattr(Node, name)]
+    before = {name: getattr(Node, name) for name in names}
+    for name in names:
+        setattr(Node, name, lambda self, *args, **kwargs: None)
+    try:
+        yield
+    finally:
+        for name, method in before.items():
+            setattr(Node, name, method)
 
 
 def _silence_ray() -> None:

@@ -58,7 +58,7 @@ def twin_seed(config: TournamentConfig, twin: int) -> int:
     return schedule[twin * schedule.cycle_games].seed
 
 
-def start(config: TournamentConfig, stderr: Any = subprocess.PIPE) -> subprocess.Popen[bytes]:
+def start(config: TournamentConfig, stderr: Any = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     """Play ``config`` in a process and process group of its own; its exit code is the report's."""
     program = (
         "import pickle, sys; from orchestrator import run_tournament\n"

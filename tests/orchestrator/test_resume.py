@@ -1,0 +1,310 @@
+"""A run that was killed, stopped or begun twice: afterwards it holds exactly the games of an undisturbed one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from standin_tournaments import (
+    GREEDY,
+    RANDOM,
+    games_done,
+    games_of,
+    journal_of,
+    start,
+    tournament,
+    wait_for_games,
+    wait_until,
+)
+
+from orchestrator import ConfigError, run_tournament
+from orchestrator.cluster import RayCluster
+from orchestrator.config import ClusterConfig, Deck, Entrant, TournamentConfig
+from orchestrator.disks import JournalLocked
+from orchestrator.schedule import Schedule
+from results import Run, StorageError
+
+RULED_SECONDS = 10.0
+"""What the rule gives a stopped driver, and the workers of a killed one, to end."""
+
+# About 10 ms of processor time a game: a run of 200 games can be caught in the middle.
+LENGTH = {"turns": 40, "work": 4000}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ray() -> Iterator[None]:
+    with RayCluster(ClusterConfig(workers=2)):
+        yield
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> TournamentConfig:
+    config = tournament(tmp_path_factory.mktemp("undisturbed"), games=200, workers=1, **LENGTH)
+    assert run_tournament(config).exit_code == 0
+    return config
+
+
+def below(pid: int) -> set[int]:
+    """All processes below ``pid``."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found |= {child} | below(child)
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    """Those of ``pids`` that still run."""
+    running = set()
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state not in "ZX":
+            running.add(pid)
+    return running
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    """Kill a driver that a failed test left behind."""
+    if child.poll() is None:
+        child.kill()
+    child.wait()
+
+
+def test_a_run_whose_driver_is_killed_three_times_holds_the_games_of_an_undisturbed_one(
+    tmp_path: Path, undisturbed: TournamentConfig
+) -> None:
+    small = {"batch_seconds": 0.2}
+    config = tournament(tmp_path, games=200, storage={"part_rows": 40}, cluster=small, **LENGTH)
+    for games in (20, 70, 130):
+        child = start(config)
+        try:
+            wait_for_games(config, games, child)
+            processes = below(child.pid)
+            child.kill()
+            killed = time.monotonic()
+            child.wait()
+            wait_until(lambda processes=processes: not alive(processes), "all that the driver had started ended")
+            assert time.monotonic() - killed < RULED_SECONDS
+        finally:
+            end(child)
+    kept = games_done(config)
+    assert 130 <= kept < 200
+    report = run_tournament(config)
+    assert (report.done, report.played, report.exit_code) == (200, 200 - kept, 0)
+    assert games_of(config).equals(games_of(undisturbed))
+    starts = Run.open(tmp_path / "r").manifest.starts
+    assert len(starts) == 4
+    assert run_tournament(config).played == 0
+
+
+def test_workers_of_a_killed_driver_end_even_in_a_native_hang(tmp_path: Path) -> None:
+    config = tournament(tmp_path, games=2, workers=1, turns=4, faults=[{"kind": "native_hang", "ply": 1}])
+    child = start(config)
+    try:
+
+        def hanging() -> bool:
+            return (tmp_path / "r" / "journal" / "journal.sqlite").exists() and any(
+                "ray::GameWorker" in Path(f"/proc/{pid}/cmdline").read_text() for pid in alive(below(child.pid))
+            )
+
+        wait_until(lambda: games_done(config) == 0 and _leased(config) and hanging(), "a worker hung")
+        time.sleep(1.0)
+        processes = below(child.pid)
+        child.kill()
+        killed = time.monotonic()
+        child.wait()
+        wait_until(lambda: not alive(processes), "the worker that hung ended")
+        assert time.monotonic() - killed < RULED_SECONDS
+    finally:
+        end(child)
+
+
+def _leased(config: TournamentConfig) -> bool:
+    try:
+        journal = journal_of(config)
+        try:
+            return bool(journal.execute("SELECT count(*) FROM leases").fetchone()[0])
+        finally:
+            journal.close()
+    except Exception:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stopped_run_finishes_writing_and_goes_on_later_and_cannot_be_played_twice_at_once(
+    tmp_path: Path, undisturbed: TournamentConfig, number: signal.Signals
+) -> None:
+    config = tournament(tmp_path, games=200, **LENGTH)
+    said = tmp_path / "said"
+    with said.open("wb") as stream:
+        child = start(config, stream)
+    try:
+        wait_for_games(config, 40, child)
+        with pytest.raises(JournalLocked, match=f"run 'r' is being played by process {child.pid} on"):
+            run_tournament(config)
+        # Ctrl-C reaches every process of the terminal's group.
+        os.killpg(child.pid, number)
+        stopped = time.monotonic()
+        child.wait()
+        assert time.monotonic() - stopped < RULED_SECONDS
+    finally:
+        end(child)
+    assert child.returncode == 3, said.read_text()
+    assert "Traceback" not in said.read_text()
+    kept = games_done(config)
+    assert 40 <= kept < 200
+    assert len(games_of(config)) == kept, "all that was played is in Parquet parts"
+    assert run_tournament(config).exit_code == 0
+    assert games_of(config).equals(games_of(undisturbed))
+
+
+def test_a_second_ctrl_c_stops_at_once_and_still_leaves_a_run_that_goes_on(
+    tmp_path: Path, undisturbed: TournamentConfig
+) -> None:
+    config = tournament(tmp_path, games=200, **LENGTH)
+    child = start(config)
+    try:
+        wait_for_games(config, 40, child)
+        for _ in range(3):
+            os.killpg(child.pid, signal.SIGINT)
+            time.sleep(0.05)
+        child.wait()
+    finally:
+        end(child)
+    assert child.returncode != 0
+    assert run_tournament(config).exit_code == 0
+    assert games_of(config).equals(games_of(undisturbed))
+
+
+@pytest.mark.parametrize("when", ["before the file is in place", "after the file is in place"])
+def test_a_part_whose_writer_is_killed_holds_each_game_once_in_the_end(tmp_path: Path, when: str) -> None:
+    config = tournament(tmp_path, games=60, turns=4)
+    assert run_tournament(config).exit_code == 0
+    whole = games_of(config)
+    _undo_parts(tmp_path / "r")
+    program = f"""
+import os, signal
+from results.store import Run
+write = Run.write_part
+def killed(self, table, data, name):
+    if {when!r}.startswith("after"):
+        write(self, table, data, name)
+    else:
+        folder = self.location.child(".partial")
+        folder.make_folder()
+        open(folder.child("games-part-000001.parquet.half").path, "wb").write(b"half a part")
+    os.kill(os.getpid(), signal.SIGKILL)
+Run.write_part = killed
+import pickle, sys
+from orchestrator import run_tournament
+run_tournament(pickle.load(sys.stdin.buffer))
+"""
+    import pickle
+
+    child = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(config), check=False)
+    assert child.returncode == -signal.SIGKILL
+    assert run_tournament(config).played == 0
+    assert games_of(config).equals(whole)
+    assert not list((tmp_path / "r" / ".partial").glob("*"))
+
+
+def _undo_parts(run: Path) -> None:
+    """Put a finished run back to where its games are in the journal and in no part."""
+    import json
+    import sqlite3
+
+    columns = {row["game_id"]: row for part in sorted((run / "games").glob("*.parquet")) for row in _rows(part)}
+    journal = sqlite3.connect(run / "journal" / "journal.sqlite")
+    for game_id, row in columns.items():
+        journal.execute("UPDATE games SET part = NULL, row = ? WHERE game_id = ?", (json.dumps(row).encode(), game_id))
+    journal.execute("DELETE FROM parts")
+    journal.commit()
+    journal.close()
+    shutil.rmtree(run / "games")
+
+
+def _rows(part: Path) -> list[dict[str, object]]:
+    import pyarrow.parquet as pq
+
+    rows: list[dict[str, object]] = pq.read_table(part).to_pylist()
+    for row in rows:
+        for name in ("started_at", "finished_at"):
+            row[name] = round(row[name].timestamp() * 1e6)  # type: ignore[attr-defined]
+    return rows
+
+
+def test_a_run_whose_journal_is_lost_goes_on_from_its_parts(tmp_path: Path) -> None:
+    config = tournament(tmp_path, games=20, turns=4)
+    assert run_tournament(config).exit_code == 0
+    shutil.rmtree(tmp_path / "r" / "journal")
+    longer = replace(config, games_per_pair=30, extend=True)
+    assert (run_tournament(longer).played, games_done(longer)) == (10, 30)
+    assert set(games_of(longer)["game_id"].to_pylist()) == {game.game_id for game in Schedule(longer)}
+
+
+def test_a_run_that_misses_a_part_is_refused(tmp_path: Path) -> None:
+    config = tournament(tmp_path, games=4, turns=4)
+    assert run_tournament(config).exit_code == 0
+    (tmp_path / "r" / "games" / "part-000001.parquet").unlink()
+    with pytest.raises(StorageError, match=r"part-000001\.parquet is gone, though the journal has it as written"):
+        run_tournament(config)
+
+
+def test_another_run_under_the_same_name_is_refused_and_nothing_is_touched(tmp_path: Path) -> None:
+    config = tournament(tmp_path, games=4, turns=4)
+    assert run_tournament(config).exit_code == 0
+    before = (tmp_path / "r" / "manifest.json").read_bytes()
+    with pytest.raises(ConfigError, match=r"run 'r' was begun with another configuration: .*seed: 7 -> 8"):
+        run_tournament(replace(config, seed=8, extend=True))
+    with pytest.raises(ConfigError, match=r"tournament\.games_per_pair: 4 -> 8; extend=true adds to it"):
+        run_tournament(replace(config, games_per_pair=8))
+    assert (tmp_path / "r" / "manifest.json").read_bytes() == before
+
+
+def test_extend_adds_agents_and_games_and_keeps_what_is_there(tmp_path: Path) -> None:
+    small = tournament(tmp_path, games=6, turns=8)
+    assert run_tournament(small).exit_code == 0
+    kept = games_of(small).to_pylist()
+    large = tournament(tmp_path, games=10, agents={"new": RANDOM, "b": GREEDY, "a": RANDOM}, extend=True, turns=8)
+    report = run_tournament(large)
+    assert (report.total, report.played, report.exit_code) == (30, 24, 0)
+    rows = {row["game_id"]: row for row in games_of(large).to_pylist()}
+    assert all(rows[row["game_id"]] == row for row in kept)
+    at_once = tournament(tmp_path, "at_once", games=10, agents={"a": RANDOM, "b": GREEDY, "new": RANDOM}, turns=8)
+    assert run_tournament(at_once).exit_code == 0
+    assert games_of(large).equals(games_of(at_once))
+    # What it has become is what the next start must be.
+    assert run_tournament(replace(large, extend=False)).played == 0
+    with pytest.raises(ConfigError, match=r"agents\.new: "):
+        run_tournament(replace(small, extend=True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"entrants": (Entrant("a", {"kind": "random"}), Entrant("b", {"kind": "chess"}))}, "agents.b: unknown kind"),
+        ({"options": {"turns": -1}}, "stand-in game: turns"),
+        ({"games_per_pair": 3}, "tournament.games_per_pair: 3 is not an even number"),
+        ({"cluster": ClusterConfig(workers=0)}, "cluster.workers: 0 is not at least 1"),
+        ({"decks": (Deck("x"), Deck("x"))}, "decks: the name 'x'"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_anything_is_written(
+    tmp_path: Path, changes: dict[str, object], said: str
+) -> None:
+    config = replace(tournament(tmp_path / "new", games=4), **changes)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError) as caught:
+        run_tournament(config)
+    assert said in str(caught.value)
+    assert not (tmp_path / "new").exists()
