@@ -79,6 +79,10 @@ class PtcgMatch:
         if action not in legal:
             raise IllegalAction(_why_illegal(self, seat, action))
         assert isinstance(action, PtcgAction)
+        if len(legal) > 1:
+            # What a decision brings about is news to its player; a forced action is not the player's decision.
+            told = state.log_start + len(state.log)
+            state.seen = (told, state.seen[1]) if seat == 0 else (state.seen[0], told)
         prompt = state.prompt
         if prompt is None:
             self._legal = None
@@ -94,8 +98,6 @@ class PtcgMatch:
                 rules.run(state)
             else:
                 state.prompt = prompt
-        told = state.log_start + len(state.log)
-        state.seen = (told, state.seen[1]) if seat == 0 else (state.seen[0], told)
 
     def observe(self, seat: int) -> PtcgObservation:
         """All that ``seat`` may see and remember."""

@@ -24,7 +24,7 @@ _PRIVATE_CARD = ("set_up_active", "set_up_bench")
 
 
 class PtcgObservation:
-    """All that ``seat`` knows. ``known`` is the redacted state, ``events`` what happened since its last action."""
+    """All that ``seat`` knows. ``known`` is the redacted state, ``events`` what happened since its last decision."""
 
     __slots__ = ("events", "first_event", "known", "seat")
 
