@@ -34,7 +34,7 @@ from ptcg_play import (
 from engine.ptcg.decks import DeckError, parse_deck
 from engine.ptcg.game import PtcgMatch
 
-R, L, P, D, M = "SVE-2", "SVE-4", "SVE-5", "SVE-7", "SVE-8"
+R, W, L, P, D, M = "SVE-2", "SVE-3", "SVE-4", "SVE-5", "SVE-7", "SVE-8"
 DOUBLE_TURBO, MIST, JET, GIFT, THERAPEUTIC = "BRS-151", "TEF-161", "PAL-190", "LOR-171", "PAL-193"
 WATCHTOWER = {"card": "ASC-210", "owner": 0}
 
@@ -187,9 +187,9 @@ def test_20_wave_veil_keeps_damage_from_the_bench_only(attacker: Json, attack: s
 
 
 def test_20_wave_veil_keeps_moonlight_shuriken_from_the_bench_only() -> None:
-    # Nothing in these decks pays Water Energy: Mew ex uses the attack.
-    match = position(side(pokemon("MEW-151", energy=[P, P, P])), side("ASR-46", "OBF-80", "BRS-41"))
-    play(match, "attack:Genome Hacking", "choose:opponent.active", "choose:opponent.bench1")
+    greninja = pokemon("ASR-46", energy=[W, W, P])
+    match = play(position(side(greninja), side(*VEILED)), "attack:Moonlight Shuriken")
+    play(match, f"choose:{W}@active", "choose:opponent.active", "choose:opponent.bench1")
     assert (active(match, 1)["damage"], bench(match, 1, 1)["damage"]) == (90, 0)
 
 

@@ -27,24 +27,15 @@ from ptcg_play import (
     with_coins,
 )
 
-from engine.ptcg.card import CARDS
 from engine.ptcg.game import PtcgMatch
-from engine.ptcg.library import INDEX
 
-R, L, P, D, M = "SVE-2", "SVE-4", "SVE-5", "SVE-7", "SVE-8"
+G, R, L, P, D, M = "SVE-1", "SVE-2", "SVE-4", "SVE-5", "SVE-7", "SVE-8"
 MIST = "TEF-161"
 
 
 def last_damage(match: PtcgMatch) -> int:
     amount: int = events(match, 0, "damage")[-1]["amount"]
     return amount
-
-
-@pytest.fixture
-def grass_energy(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A Basic Grass Energy: none belongs to these decks, so Metal Energy stands in for it."""
-    monkeypatch.setattr(CARDS[INDEX[M]], "provides", "G")
-    return M
 
 
 # --- Gimmighoul, Gholdengo ex ----------------------------------------------------------------------------------------
@@ -161,26 +152,26 @@ def test_run_away_draw_is_each_dudunsparces_own() -> None:
 # --- Scyther, Scizor -------------------------------------------------------------------------------------------------
 
 
-def test_helpful_slash_attaches_a_grass_energy_to_the_bench(grass_energy: str) -> None:
-    scyther = pokemon("MEW-123", energy=[grass_energy])
-    match = position(side(scyther, "PAR-88", "PAR-139", discard=[grass_energy, R]), "SIT-139")
+def test_helpful_slash_attaches_a_G_to_the_bench() -> None:
+    scyther = pokemon("MEW-123", energy=[G])
+    match = position(side(scyther, "PAR-88", "PAR-139", discard=[G, R]), "SIT-139")
     play(match, "attack:Helpful Slash")
     assert candidates(match) == {"bench1", "bench2"}
     play(match, "choose:bench2")
     assert last_damage(match) == 20
-    assert bench(match, 0, 2)["energy"] == [grass_energy]
+    assert bench(match, 0, 2)["energy"] == [G]
     assert discard(match, 0) == [R]
 
 
-def test_helpful_slash_without_grass_energy_or_bench_is_damage_only(grass_energy: str) -> None:
-    scyther = pokemon("MEW-123", energy=[grass_energy])
-    for yours in (side(scyther, "PAR-88", discard=[R]), side(scyther, discard=[grass_energy])):
+def test_helpful_slash_without_G_or_bench_is_damage_only() -> None:
+    scyther = pokemon("MEW-123", energy=[G])
+    for yours in (side(scyther, "PAR-88", discard=[R]), side(scyther, discard=[G])):
         match = play(position(yours, "SIT-139"), "attack:Helpful Slash")
         assert (last_damage(match), choosing(match)) == (20, None)
 
 
-def test_slicing_blade_meets_the_resistance_of_metal_pokemon(grass_energy: str) -> None:
-    scyther = side(pokemon("MEW-123", energy=[grass_energy, R, R]))
+def test_slicing_blade_meets_the_resistance_of_metal_pokemon() -> None:
+    scyther = side(pokemon("MEW-123", energy=[G, R, R]))
     assert last_damage(play(position(scyther, "SIT-139"), "attack:Slicing Blade")) == 70
     for target in ("PAR-139", "OBF-141"):
         assert last_damage(play(position(scyther, target), "attack:Slicing Blade")) == 40
