@@ -119,8 +119,12 @@ def _plain(state: State, seat: int, attacker: Pokemon, attack: Attack, target: P
 def _situation(
     state: State, seat: int, attacker: Pokemon, card: Card, attack: Attack, target: Pokemon
 ) -> tuple[object, ...]:
-    """All that outcomes commonly depend on; equal situations are taken to have equal outcomes."""
+    """What the outcome depends on: who fights whom, and what the text of the attack speaks of.
+
+    Equal situations are taken to have equal outcomes.
+    """
     you, opponent = state.players[seat], state.players[1 - seat]
+    text = attack.text
     return (
         card.index,
         attack.name,
@@ -135,13 +139,14 @@ def _situation(
         tuple(target.tools),
         tuple(target.energy),
         state.stadium,
-        state.turn,
-        len(you.bench),
-        len(opponent.bench),
+        you.knocked_out_turn == state.turn - 1,
         len(you.prizes),
         len(opponent.prizes),
-        len(you.hand),
-        sum([len(p.energy) for p in you.bench]),
+        tuple([(p.cards[-1], p.damage) for p in opponent.bench]) if "opponent" in text else bool(opponent.bench),
+        sum([len(p.energy) for p in you.bench]) if "Energy" in text else 0,
+        tuple(you.hand) if "hand" in text else 0,
+        len(you.discard) if "discard pile" in text else 0,
+        len(you.bench) if "Bench" in text or not you.bench else 1,
     )
 
 

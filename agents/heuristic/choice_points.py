@@ -132,7 +132,7 @@ class ChoicePoints:
         card = CARDS[index]
         points = card.hp / 60.0 - 0.8 * card.retreat - 0.7 * (card.prizes - 1)
         cheapest = min([len(attack.cost) for attack in card.attacks], default=4)
-        points += max(2.0 - cheapest, 0.0) + min(best_potential(index) / 100.0, 2.0)
+        points += max(2.0 - cheapest, 0.0) + min(self._reading.power(index) / 100.0, 2.0)
         if card.trigger is Trigger.PLAYED_TO_BENCH:
             points -= 3.0
         copies = self._reading.hand[index]
@@ -194,7 +194,7 @@ class ChoicePoints:
         if harmful and left <= 20:
             return _NOT_NOW
         if points is None:
-            return w.useless / 2.0 + 0.1 * min(best_potential(pokemon.cards[-1]) / 100.0, 2.0)
+            return w.useless / 2.0 + 0.1 * min(reading.power(pokemon.cards[-1]) / 100.0, 2.0)
         return points + 2.0 - (0.5 if harmful and left <= 60 else 0.0)
 
     def _still_missing(self, pokemon: Pokemon, more: str) -> bool:

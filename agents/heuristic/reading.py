@@ -6,7 +6,7 @@ from collections import Counter
 from functools import lru_cache
 
 from agents.heuristic.attacks import Foresight
-from agents.heuristic.texts import best_potential, burns_hand, potential, purpose
+from agents.heuristic.texts import burns_hand, potential, purpose
 from agents.heuristic.weights import Weights
 from engine.ptcg import modifiers
 from engine.ptcg.card import CARDS, Attack, Card, Kind
@@ -18,6 +18,7 @@ STRONG = 100
 """An attack that does so much makes a Pokémon an attacker."""
 _GOOD_ATTACK = 200.0
 _FEW_IN_PLAY = 3
+_FUEL_WANTED = 4
 _LINES_WANTED = 2
 """How many Pokémon of one line of Evolutions are wanted in play."""
 
@@ -36,14 +37,34 @@ def evolutions(deck_list: tuple[int, ...]) -> dict[str, tuple[Card, ...]]:
     return {name: tuple(into) for name, into in found.items()}
 
 
+@lru_cache(maxsize=64)
+def _letters(deck_list: tuple[int, ...]) -> frozenset[str]:
+    """The types of Energy that cards of a deck provide."""
+    return frozenset("".join([CARDS[index].provides for index in deck_list]))
+
+
+@lru_cache(maxsize=4096)
+def reach(index: int, deck_list: tuple[int, ...]) -> int:
+    """The highest :func:`potential` among the attacks of a card that the Energy of ``deck_list`` can pay for."""
+    letters = _letters(deck_list)
+    return max((potential(attack) for attack in CARDS[index].attacks if _payable(attack, letters)), default=0)
+
+
+def _payable(attack: Attack, letters: frozenset[str]) -> bool:
+    return all(letter in letters for letter, _ in attack.colored)
+
+
 class Reading:
     """One observation, read for one decision. Parts that are costly are worked out when they are asked for."""
 
     __slots__ = (
+        "_best",
         "_blocked",
+        "_burns",
         "_counts",
         "_danger",
         "_names",
+        "_needs",
         "_wanted",
         "foresight",
         "observation",
@@ -64,6 +85,9 @@ class Reading:
         self.opponent: Player = observation.opponent
         self._danger: float | None = None
         self._blocked: bool | None = None
+        self._burns: bool | None = None
+        self._best: dict[tuple[int, int], float] = {}
+        self._needs: dict[tuple[int, int], float] = {}
         self._names: Counter[str] | None = None
         self._counts: Counter[int] | None = None
         self._wanted: Counter[str] | None = None
@@ -83,6 +107,14 @@ class Reading:
         if self._counts is None:
             self._counts = Counter(self.you.hand)
         return self._counts
+
+    def power(self, index: int) -> int:
+        """What the attacks of an own card may be expected to do at best, with the Energy there is in the deck."""
+        return reach(index, self.state.deck_lists[self.seat])
+
+    def payable(self, attack: Attack) -> bool:
+        """Whether the own deck has Energy of all types that ``attack`` costs."""
+        return _payable(attack, _letters(self.state.deck_lists[self.seat]))
 
     def becomes(self, name: str) -> tuple[Card, ...]:
         """The Evolutions in the own deck list that a Pokémon called ``name`` may become."""
@@ -107,6 +139,13 @@ class Reading:
 
     def best_attack(self, pokemon: Pokemon, target: Pokemon | None = None) -> float:
         """Points of the best attack that an own Pokémon can pay for, as if it were Active; 0 where there is none."""
+        key = (pokemon.uid, 0 if target is None else target.uid)
+        best = self._best.get(key)
+        if best is None:
+            best = self._best[key] = self._best_attack(pokemon, target)
+        return best
+
+    def _best_attack(self, pokemon: Pokemon, target: Pokemon | None) -> float:
         state = self.state
         card = CARDS[pokemon.cards[-1]]
         energy = modifiers.provided(pokemon)
@@ -131,7 +170,7 @@ class Reading:
         energy = modifiers.provided(pokemon)
         for attack in CARDS[pokemon.cards[-1]].attacks:
             short = self.missing(pokemon, attack, energy)
-            if short:
+            if short and self.payable(attack):
                 share = w.ready_next_turn if short == 1 else w.ready_later
                 best = max(best, share * (w.attack + w.damage * min(potential(attack) / _GOOD_ATTACK, 1.0)))
         return best
@@ -172,7 +211,7 @@ class Reading:
     def worth(self, pokemon: Pokemon) -> float:
         """What an own Pokémon is worth in play: what it can do, what is on it, how whole it is."""
         card = CARDS[pokemon.cards[-1]]
-        worth = best_potential(card.index) / 50.0 + 1.5 * len(pokemon.energy) + len(pokemon.tools) + 2.0 * card.stage
+        worth = self.power(card.index) / 50.0 + 1.5 * len(pokemon.energy) + len(pokemon.tools) + 2.0 * card.stage
         if card.abilities:
             worth += 1.5
         if self.becomes(card.name):
@@ -217,14 +256,16 @@ class Reading:
                 points = self._nearer(pokemon, attack, energy, more, w.attach_later)
                 if points is not None and (best is None or points > best):
                     best = points
+        leaves = False
         if place == 0 and self.stands_in_the_way():
             # One Energy may be all that the way out of the Active Spot costs.
             short = modifiers.retreat_cost(self.state, pokemon) - len(energy)
-            if 0 < short <= 2:
+            leaves = 0 < short <= len(self.hand_energy)
+            if leaves:
                 best = max(best or 0.0, w.attach_to_retreat + w.attach_missing * max(short - len(provides), 0))
         if best is None:
             return None
-        if self.burns_hand and not (burns_hand(card.index) and not self.best_attack(pokemon)):
+        if not leaves and self.fuel and not (burns_hand(card.index) and not energy and not self.burning):
             best += w.attach_fuel
         if place == 0:
             best += w.attach_active
@@ -237,7 +278,7 @@ class Reading:
 
     def _nearer(self, pokemon: Pokemon, attack: Attack, energy: str, more: str, share: float) -> float | None:
         before = self.missing(pokemon, attack, energy)
-        if not before:
+        if not before or not self.payable(attack):
             return None
         after = self.missing(pokemon, attack, more)
         if after >= before:
@@ -256,9 +297,27 @@ class Reading:
         return False
 
     @property
+    def hand_energy(self) -> list[int]:
+        """The Energy cards in hand."""
+        return [index for index in self.you.hand if CARDS[index].is_energy]
+
+    @property
     def burns_hand(self) -> bool:
         """Whether a Pokémon in play attacks with Energy of the hand."""
-        return any(burns_hand(pokemon.cards[-1]) for pokemon in self.you.in_play())
+        if self._burns is None:
+            self._burns = any(burns_hand(pokemon.cards[-1]) for pokemon in self.you.in_play())
+        return self._burns
+
+    @property
+    def fuel(self) -> bool:
+        """Whether the Energy in hand is better kept for such an attack: there is not more of it than one takes."""
+        return self.burns_hand and len(self.hand_energy) <= _FUEL_WANTED
+
+    @property
+    def burning(self) -> bool:
+        """Whether the Active Pokémon has such an attack and can pay for it now."""
+        active = self.you.active
+        return active is not None and burns_hand(active.cards[-1]) and bool(active.energy)
 
     def stands_in_the_way(self) -> bool:
         """Whether a Benched Pokémon could attack much better than the Active one."""
@@ -286,7 +345,7 @@ class Reading:
     def _add_wanted(self, pokemon: Pokemon, wanted: Counter[str]) -> None:
         card = CARDS[pokemon.cards[-1]]
         attacks = [*card.attacks, *[attack for later in self.becomes(card.name) for attack in later.attacks]]
-        best = max(attacks, key=potential, default=None)
+        best = max([attack for attack in attacks if self.payable(attack)], key=potential, default=None)
         if best is None:
             return
         energy = modifiers.provided(pokemon)
@@ -302,6 +361,12 @@ class Reading:
 
     def need(self, index: int, others: int) -> float:
         """How much the card is needed, 0 to about 10, where ``others`` further copies of it are at hand already."""
+        need = self._needs.get((index, others))
+        if need is None:
+            need = self._needs[index, others] = self._need(index, others)
+        return need
+
+    def _need(self, index: int, others: int) -> float:
         w = self.weights
         card = CARDS[index]
         kind = card.kind
@@ -322,7 +387,7 @@ class Reading:
         in_play = self.names[card.name] + sum([self.names[later.name] for later in self.becomes(card.name)])
         if self.becomes(card.name):
             points = w.need_basic if in_play + others < _LINES_WANTED else w.need_other_basic / 2
-        elif best_potential(card.index) >= STRONG:
+        elif self.power(card.index) >= STRONG:
             points = w.need_basic + w.need_second_copy * (in_play + others) / 2
         else:
             points = w.need_other_basic + w.need_second_copy * (in_play + others)
@@ -333,7 +398,7 @@ class Reading:
     def _need_of_evolution(self, card: Card, others: int) -> float:
         w = self.weights
         bases = self.names[card.evolves_from] + (self.names[card.basic_form] if card.basic_form else 0)
-        strength = min(best_potential(card.index) / _GOOD_ATTACK, 1.5)
+        strength = min(self.power(card.index) / _GOOD_ATTACK, 1.5)
         if bases > others:
             return w.need_evolution + strength
         return w.need_later_evolution + strength + w.need_second_copy * max(others - bases, 0)
@@ -360,7 +425,7 @@ class Reading:
             points = w.need_evolving_item if held else w.need_search_item
         elif use.gust:
             points = w.need_gust
-        elif use.search or use.attach:
+        elif use.search or use.attach or (use.from_discard and self.burns_hand):
             points = w.need_search_item
         if card.is_ace_spec:
             points += 1.0

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.ptcg.card import CARDS, Ability, Attack, Card
+from engine.ptcg.card import CARDS, Ability, Attack, Card, Kind
 
 _NUMBERS = {"a": 1, "an": 1, "another": 1, "one": 1, "two": 2, "three": 3}
 _A_DECK = r"(?:your|their|the) deck"
@@ -43,6 +43,7 @@ _LEAVE = re.compile(r"(?:discard|shuffle) this Pokémon", re.IGNORECASE)
 _MOVE_DAMAGE = re.compile(r"move [^.]*damage counters?", re.IGNORECASE)
 _DISRUPT = re.compile(r"each player (?!may)[^.]*hand", re.IGNORECASE)
 _INTO_DECK = re.compile(rf"(?:into|bottom of) {_A_DECK}", re.IGNORECASE)
+_SEVERAL = re.compile(r"up to [2-9]", re.IGNORECASE)
 _FUEL = re.compile(r"Energy[^.]*from your hand", re.IGNORECASE)
 _DAMAGE_TO = re.compile(r"(\d+) damage (?:to|for)", re.IGNORECASE)
 _LEADING_NUMBER = re.compile(r"\d+")
@@ -60,6 +61,7 @@ class Purpose:
     draw_until: int = 0
     draw_for_prizes: bool = False
     hand_cost: int = 0
+    energy_cost: bool = False
     hand_gone: bool = False
     search: bool = False
     onto_bench: bool = False
@@ -75,6 +77,7 @@ class Purpose:
     move_damage: bool = False
     disrupt: bool = False
     into_deck: bool = False
+    several: bool = False
 
     @property
     def draws(self) -> bool:
@@ -98,6 +101,7 @@ def purpose(text: str) -> Purpose:
         draw_until=int(until[1]) if until else 0,
         draw_for_prizes=bool(_DRAW_FOR_PRIZES.search(text)),
         hand_cost=_number(cost[1]) if cost else 0,
+        energy_cost=cost is not None and "energy" in cost[0].lower(),
         hand_gone=bool(_HAND_GONE.search(text)),
         search=search,
         onto_bench=(search or from_discard) and bool(_ONTO_BENCH.search(text)),
@@ -113,6 +117,7 @@ def purpose(text: str) -> Purpose:
         move_damage=bool(_MOVE_DAMAGE.search(text)),
         disrupt=bool(_DISRUPT.search(text)),
         into_deck=bool(_INTO_DECK.search(text)),
+        several=bool(_SEVERAL.search(text)),
     )
 
 
@@ -140,6 +145,29 @@ def potential(attack: Attack) -> int:
 def best_potential(index: int) -> int:
     """The highest :func:`potential` among the attacks printed on a card."""
     return max((potential(attack) for attack in CARDS[index].attacks), default=0)
+
+
+_SOUGHT = re.compile(rf"search {_A_DECK} for ([^,.]*)", re.IGNORECASE)
+_KINDS = (
+    ("Energy", (Kind.BASIC_ENERGY, Kind.SPECIAL_ENERGY)),
+    ("Supporter", (Kind.SUPPORTER,)),
+    ("Stadium", (Kind.STADIUM,)),
+    ("Tool", (Kind.TOOL,)),
+    ("Item", (Kind.ITEM,)),
+)
+
+
+@lru_cache(maxsize=4096)
+def sought(text: str) -> frozenset[Kind] | None:
+    """The kinds of card that a search may find, ``None`` for any."""
+    found = _SOUGHT.search(text)
+    if found is None:
+        return None
+    said = found[1]
+    kinds = {kind for word, group in _KINDS if word in said for kind in group}
+    if "Pokémon" in said.replace("Pokémon Tool", ""):
+        kinds.add(Kind.POKEMON)
+    return frozenset(kinds) or None
 
 
 @lru_cache(maxsize=4096)

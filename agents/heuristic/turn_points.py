@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from agents.heuristic.reading import STRONG, Reading
-from agents.heuristic.texts import Purpose, ability_of, best_potential, purpose
+from agents.heuristic.texts import Purpose, ability_of, best_potential, purpose, sought
 from engine.ptcg import modifiers
 from engine.ptcg.actions import ActionKind, PtcgAction
 from engine.ptcg.card import CARDS, Attack, Card, Kind, Trigger
-from engine.ptcg.observation import unseen_cards
+from engine.ptcg.observation import PtcgObservation, unseen_cards
 from engine.ptcg.state import Pokemon
 
 _SMALL_HAND = 5
@@ -23,7 +24,7 @@ _LITTLE = 1e-6
 class TurnPoints:
     """Points of the actions of one decision in the main part of a turn."""
 
-    __slots__ = ("_attack_now", "_legal", "_reading", "_uses")
+    __slots__ = ("_attack_now", "_legal", "_paid", "_reading", "_uses")
 
     def __init__(self, reading: Reading, legal: Sequence[PtcgAction], uses: dict[str, int]) -> None:
         """``uses`` counts how often each Ability was used this turn, by the key of its action."""
@@ -31,6 +32,7 @@ class TurnPoints:
         self._legal = legal
         self._uses = uses
         self._attack_now: float | None = None
+        self._paid: Reading | None = None
 
     def of(self, action: PtcgAction) -> float:
         """The points of one of the legal actions."""
@@ -80,13 +82,33 @@ class TurnPoints:
         assert benched is not None
         w = reading.weights
         cost = modifiers.retreat_cost(reading.state, active)
-        return self._switch(active, benched) + w.retreat + w.retreat_energy * cost
+        if not cost:
+            return self._switch(active, benched) + w.retreat
+        strength = 0.0 if reading.state.turn < 2 else self._after_paying(cost).best_attack(benched)
+        return self._switch(active, benched, strength) + w.retreat + w.retreat_energy * cost
 
-    def _switch(self, active: Pokemon, benched: Pokemon) -> float:
-        """Points of having ``benched`` in the Active Spot for the rest of the turn; below 0 where it is no better."""
+    def _after_paying(self, cost: int) -> Reading:
+        """The position after the Energy for a retreat was discarded, for attacks that count or cost Energy in play."""
+        if self._paid is None:
+            reading = self._reading
+            state = reading.state.clone()
+            active = state.players[reading.seat].active
+            assert active is not None
+            while active.energy and cost > 0:
+                cost -= len(CARDS[active.energy.pop()].provides)
+            observation = PtcgObservation(reading.seat, state, (), 0)
+            self._paid = Reading(observation, reading.weights, reading.foresight)
+        return self._paid
+
+    def _switch(self, active: Pokemon, benched: Pokemon, strength: float | None = None) -> float:
+        """Points of having ``benched`` in the Active Spot for the rest of the turn; below 0 where it is no better.
+
+        ``strength`` is what its best attack is worth, where that is known.
+        """
         reading = self._reading
         w = reading.weights
-        strength = reading.best_attack(benched) if reading.state.turn > 1 else 0.0
+        if strength is None:
+            strength = reading.best_attack(benched) if reading.state.turn > 1 else 0.0
         better = strength - self.attack_now + reading.safety(benched) - reading.safety(active)
         if strength < 1.0 and self.attack_now < 1.0:
             better += (reading.attack_ahead(benched) - reading.attack_ahead(active)) / 2.0
@@ -172,7 +194,7 @@ class TurnPoints:
         later = reading.becomes(card.name)
         if later:
             purposes += in_play + sum([reading.names[other.name] for other in later]) < 2
-        if best_potential(card.index) >= STRONG:
+        if reading.power(card.index) >= STRONG:
             purposes += in_play < 2
         if card.abilities:
             purposes += not in_play
@@ -225,7 +247,7 @@ class TurnPoints:
         retreat = card.hooks.get("retreat")
         if retreat is not None and not modifiers.retreat_cost(state, pokemon):
             return w.useless
-        strength = best_potential(pokemon.cards[-1]) / 100.0 + 0.5 * len(pokemon.energy)
+        strength = reading.power(pokemon.cards[-1]) / 100.0 + 0.5 * len(pokemon.energy)
         return points + min(strength, 3.0) + (1.0 if place == 0 else 0.0)
 
     # --- cards, Abilities, the Stadium -------------------------------------------------------------------------------
@@ -300,8 +322,13 @@ class TurnPoints:
             points = self._gust(use)
             if use.switch and points < w.develop:
                 points = self._switching() + w.develop
+        if use.energy_cost and reading.fuel and reading.burning:
+            return w.useless
         if use.hand_cost:
-            points -= w.card_lost * reading.cost_of_discard(use.hand_cost, card.index if own_card else -1)
+            cost = reading.cost_of_discard(use.hand_cost, card.index if own_card else -1)
+            if use.search and cost > self._best_found(card):
+                return w.useless
+            points -= w.card_lost * cost
         if use.draws:
             understood = True
             points = max(points, 0.0) + self._drawing(use, own_card, leaving)
@@ -361,11 +388,12 @@ class TurnPoints:
             drawn = len(you.prizes)
         else:
             drawn = use.draw
+        drawn = min(drawn, len(you.deck)) if not use.hand_gone else drawn
         returned = 0
         if use.into_deck:
             returned = held if use.hand_gone else leaving
         spare = reading.deck_spare()
-        if returned > drawn and spare < 0.0:
+        if returned >= drawn and spare < 0.0:
             return w.refill
         points = w.thin_deck if drawn > returned and drawn - returned > spare else 0.0
         if use.disrupt:
@@ -385,9 +413,14 @@ class TurnPoints:
         w = reading.weights
         if use.into_deck and reading.deck_spare() < 0.0:
             return w.refill
-        needs = [reading.need(index, reading.hand[index]) for index in set(reading.you.discard)]
+        needs = [
+            reading.need(index, reading.hand[index] + others)
+            for index, count in Counter(reading.you.discard).items()
+            for others in range(count)
+        ]
         wanted = [need for need in needs if need >= w.need_spare_energy + _LITTLE]
-        if len(wanted) > use.into_deck:
+        enough = 1 + use.hand_cost + (use.into_deck or bool(reading.hand_energy and use.several))
+        if len(wanted) >= enough:
             return w.recover + max(wanted) / 4.0
         return w.useless - w.develop
 
@@ -416,6 +449,17 @@ class TurnPoints:
         if theirs or any(pokemon.tools for pokemon in reading.opponent.in_play()):
             return w.remove
         return w.useless - w.develop
+
+    def _best_found(self, card: Card) -> float:
+        """The need of the best card that a search may find, as far as the text of ``card`` restricts it."""
+        reading = self._reading
+        found = sought(card.text)
+        needs = [
+            reading.need(index, reading.hand[index])
+            for index in set(unseen_cards(reading.state, reading.seat))
+            if found is None or CARDS[index].kind in found
+        ]
+        return max(needs, default=0.0)
 
     def _basics_left(self) -> bool:
         """Whether the deck may still hold a Basic Pokémon."""

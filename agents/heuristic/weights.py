@@ -98,9 +98,9 @@ class Weights:
     """What would do nothing, or nothing good: less than passing."""
     thin_deck: float = -60.0
     """Taking cards from a deck that has few left ends in losing by it."""
-    thin_deck_cards: float = 3.0
+    thin_deck_cards: float = 12.0
     """How many cards the deck should keep …"""
-    thin_deck_prize: float = 1.3
+    thin_deck_prize: float = 1.0
     """… and for each Prize that is still to be taken, as that takes a turn or so."""
 
     # --- Energy ---
