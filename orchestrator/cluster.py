@@ -67,8 +67,8 @@ class RayCluster:
             return
         agents = [
             child
-            for raylet in _children(os.getpid(), "raylet")
-            for child in [*_children(raylet, "ray::Dashboard"), *_children(raylet, "ray::RuntimeEnv")]
+            for raylet in children(os.getpid(), "raylet")
+            for child in [*children(raylet, "ray::Dashboard"), *children(raylet, "ray::RuntimeEnv")]
         ]
         if agents:
             script = 'read -r _; for p in "$@"; do case "$(cat /proc/$p/comm)" in ray::*) kill -9 $p;; esac; done'
@@ -119,7 +119,7 @@ def _silence_ray() -> None:
         worker._worker_logs_enabled = False
 
 
-def _children(parent: int, name: str) -> list[int]:
+def children(parent: int, name: str) -> list[int]:
     """Child processes of ``parent`` whose name begins with ``name``; empty where there is no ``/proc``."""
     found: list[int] = []
     for task in Path(f"/proc/{parent}/task").glob("*/children"):

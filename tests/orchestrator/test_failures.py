@@ -22,7 +22,7 @@ from standin_tournaments import (
 )
 
 from orchestrator import Report, TournamentConfig, run_tournament
-from orchestrator.cluster import RayCluster, _children
+from orchestrator.cluster import RayCluster, children
 from orchestrator.config import ClusterConfig, LimitsConfig
 from orchestrator.schedule import Schedule
 from results import Run
@@ -60,7 +60,7 @@ class Background:
 
 def worker_processes() -> set[int]:
     """Process ids of the game workers of this process's cluster."""
-    return {worker for raylet in _children(os.getpid(), "raylet") for worker in _children(raylet, "ray::GameWorker")}
+    return {worker for raylet in children(os.getpid(), "raylet") for worker in children(raylet, "ray::GameWorker")}
 
 
 def test_each_kind_of_failure_is_told_apart_and_retried_and_harms_no_other_game(tmp_path: Path) -> None:

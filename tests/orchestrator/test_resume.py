@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import ray
 from standin_tournaments import (
     GREEDY,
     RANDOM,
@@ -26,7 +27,7 @@ from standin_tournaments import (
 )
 
 from orchestrator import ConfigError, run_tournament
-from orchestrator.cluster import RayCluster
+from orchestrator.cluster import RayCluster, children
 from orchestrator.config import ClusterConfig, Deck, Entrant, TournamentConfig
 from orchestrator.disks import JournalLocked
 from orchestrator.schedule import Schedule
@@ -40,9 +41,10 @@ LENGTH = {"turns": 40, "work": 4000}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _ray() -> Iterator[None]:
+def cluster() -> Iterator[str]:
+    """A Ray cluster that all tests share; its address."""
     with RayCluster(ClusterConfig(workers=2)):
-        yield
+        yield ray.get_runtime_context().gcs_address
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +61,12 @@ def below(pid: int) -> set[int]:
         for child in map(int, task.read_text().split()):
             found |= {child} | below(child)
     return found
+
+
+def worker_processes() -> set[int]:
+    """Game workers of the cluster that all tests share."""
+    raylets = children(os.getpid(), "raylet")
+    return {worker for raylet in raylets for worker in children(raylet, "ray::GameWorker")}
 
 
 def alive(pids: set[int]) -> set[int]:
@@ -82,15 +90,16 @@ def end(child: subprocess.Popen[bytes]) -> None:
 
 
 def test_a_run_whose_driver_is_killed_three_times_holds_the_games_of_an_undisturbed_one(
-    tmp_path: Path, undisturbed: TournamentConfig
+    tmp_path: Path, undisturbed: TournamentConfig, cluster: str
 ) -> None:
-    small = {"batch_seconds": 0.2}
-    config = tournament(tmp_path, games=200, storage={"part_rows": 40}, cluster=small, **LENGTH)
-    for games in (20, 70, 130):
-        child = start(config)
+    config = tournament(tmp_path, games=200, storage={"part_rows": 40}, **LENGTH)
+    # With a Ray of its own, and twice as one driver of a cluster that lives on.
+    for games, address in ((20, None), (70, cluster), (130, cluster)):
+        child = start(replace(config, cluster=ClusterConfig(address=address, batch_seconds=0.2)))
         try:
             wait_for_games(config, games, child)
-            processes = below(child.pid)
+            processes = below(child.pid) | worker_processes()
+            assert len(processes) >= 2
             child.kill()
             killed = time.monotonic()
             child.wait()
@@ -143,9 +152,10 @@ def _leased(config: TournamentConfig) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_finishes_writing_and_goes_on_later_and_cannot_be_played_twice_at_once(
-    tmp_path: Path, undisturbed: TournamentConfig, number: signal.Signals
+    tmp_path: Path, undisturbed: TournamentConfig, cluster: str, number: signal.Signals
 ) -> None:
-    config = tournament(tmp_path, games=200, **LENGTH)
+    address = None if number == signal.SIGINT else cluster
+    config = tournament(tmp_path, games=200, cluster={"address": address}, **LENGTH)
     said = tmp_path / "said"
     with said.open("wb") as stream:
         child = start(config, stream)
@@ -170,9 +180,9 @@ def test_a_stopped_run_finishes_writing_and_goes_on_later_and_cannot_be_played_t
 
 
 def test_a_second_ctrl_c_stops_at_once_and_still_leaves_a_run_that_goes_on(
-    tmp_path: Path, undisturbed: TournamentConfig
+    tmp_path: Path, undisturbed: TournamentConfig, cluster: str
 ) -> None:
-    config = tournament(tmp_path, games=200, **LENGTH)
+    config = tournament(tmp_path, games=200, cluster={"address": cluster}, **LENGTH)
     child = start(config)
     try:
         wait_for_games(config, 40, child)
