@@ -170,7 +170,7 @@ def parse_model(config: Mapping[str, Any], at: datetime | None = None) -> ModelC
     Raises :class:`ModelError`.
     """
     name = config.get("id")
-    if not isinstance(name, str) or not name.strip():
+    if not isinstance(name, str) or name.strip() in ("", "???"):
         raise ModelError(f"model: id {name!r} is not the name by which an endpoint knows a model")
     try:
         return _parse(name, config, at)
