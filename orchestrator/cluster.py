@@ -144,7 +144,6 @@ class WorkerHandle:
         self.name = name
         self.actor = actor
         self.ready = False
-        self.process = ""
 
     def play(self, errands: Sequence[Errand], waits: bool) -> Any:
         """Send games; returns the reference of a list of replies."""
@@ -187,11 +186,9 @@ class WorkerPool:
         """Workers that are not ready yet, by the reference of their greeting."""
         return self._hellos
 
-    def greeted(self, reference: Any, host: str, process: int) -> None:
-        """Worker is ready."""
-        handle = self._hellos.pop(reference)
-        handle.ready = True
-        handle.process = f"{host} process {process}"
+    def greeted(self, reference: Any) -> None:
+        """A worker has answered its greeting and is ready."""
+        self._hellos.pop(reference).ready = True
 
     def remove(self, name: str) -> None:
         """End a worker at once, whatever it does."""

@@ -49,6 +49,8 @@ _GRACE_SECONDS: Final = 1.0
 _STOP_SECONDS: Final = 4.0
 """How long games under way may take to come to their end after a stop was asked for."""
 _FRUITLESS_STARTS: Final = 5
+_START_SECONDS: Final = 30.0
+"""A watcher is told where no worker is ready after so long."""
 
 
 class WorkersFail(RuntimeError):
@@ -123,6 +125,7 @@ class Dispatcher:
         self._watches: dict[str, _Watch] = {}
         self._batch = 1
         self._looked = 0.0
+        self._expected = time.monotonic() + _START_SECONDS
         self._fruitless = 0
 
     def run(self) -> None:
@@ -267,7 +270,7 @@ class Dispatcher:
             elif reference in asked:
                 self._answered(asked[reference], value)
             elif reference in self._pool.starting:
-                self._greeted(reference, value, error)
+                self._greeted(reference, error)
         self._take(replies, back)
         for worker, error in dead.items():
             self._lost(worker, FailureCause.WORKER_CRASH, error)
@@ -281,9 +284,10 @@ class Dispatcher:
         except self._ray.exceptions.RayError as error:
             return None, _death(error)
 
-    def _greeted(self, reference: Any, value: Any, error: str | None) -> None:
+    def _greeted(self, reference: Any, error: str | None) -> None:
         if error is None:
-            self._pool.greeted(reference, *value)
+            self._pool.greeted(reference)
+            self._expected = float("inf")
             return
         handle = self._pool.starting[reference]
         self._pool.remove(handle.name)
@@ -404,6 +408,9 @@ class Dispatcher:
         if now - self._looked < _LOOK_SECONDS:
             return
         self._looked = now
+        if now > self._expected:
+            self._expected = float("inf")
+            self._display.say("no game worker is ready yet: the cluster has no free processor, or is slow to start one")
         for handle in list(self._pool.handles.values()):
             watch = self._watches.setdefault(handle.name, _Watch())
             if handle.ready and watch.asked is None and self._leases.of(handle.name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,12 +17,16 @@ _Operation = tuple[Callable[[], Any], "Future[Any]"]
 _MOST_AT_ONCE = 512
 
 
+class JournalUnwritable(OSError):
+    """The disk of the journal is full or gone. What was committed stays; a later start goes on from there."""
+
+
 class GroupCommit:
     """The journal's only user: one thread that runs what is submitted, in order.
 
     A future has its value once the transaction with its operation is on the disk. An operation that raises leaves no
     trace and its future has the exception; the others of its transaction are not touched. Where a transaction cannot be
-    committed (a full disk, say), all its futures have that exception.
+    committed (a full disk, say), all its futures have a :class:`JournalUnwritable`.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -80,8 +85,9 @@ class GroupCommit:
                     except Exception as error:
                         done.append((future, None, error))
         except BaseException as error:
+            told = JournalUnwritable(f"the journal cannot be written: {error}")
             for _, future in group:
-                future.set_exception(error)
+                future.set_exception(told if isinstance(error, sqlite3.Error) else error)
             return
         for future, value, failed in done:
             if failed is None:

@@ -88,7 +88,7 @@ class Setup:
             try:
                 config = _with_attempt(self.agents[name], attempt)
                 made.append(make_agent(config, seat, game.agent_seed(self.seed, seat)))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise GameFailure(FailureCause.AGENT_ERROR, f"{name}: {one_line(error)}") from error
         return made[0], made[1]
 

@@ -53,7 +53,7 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
             journal = Journal(folder, location.path, process, now_microseconds())
             commits = GroupCommit(journal)
             try:
-                run = _open_run(config, location, manifest)
+                run = _open_run(config, location, manifest, commits.call(journal.counts)[0])
                 _check_parts(run, journal, commits)
                 return _play(config, schedule, run, journal, commits, stop, stream or sys.stderr, began)
             finally:
@@ -180,9 +180,11 @@ def _journal_folder(config: TournamentConfig, location: Location) -> Path:
     return folder
 
 
-def _open_run(config: TournamentConfig, location: Location, manifest: Manifest) -> Run:
+def _open_run(config: TournamentConfig, location: Location, manifest: Manifest, done: int) -> Run:
     """The run, made where it is missing, with this start in its manifest."""
     if not location.child(MANIFEST_NAME).exists():
+        if done:
+            raise StorageError(f"{location.path}: manifest.json is gone, though the journal has {done} finished games")
         return Run.create(location, manifest)
     run = Run.open(location)
     # Between our look at it and our taking the lock another process may have altered it.

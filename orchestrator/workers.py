@@ -17,7 +17,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from orchestrator.play import FailureCause, GameFailure, Playthrough, Setup, build, finished_row, play, play_now
+from orchestrator.play import (
+    FailureCause,
+    GameFailure,
+    Playthrough,
+    Setup,
+    build,
+    finished_row,
+    one_line,
+    play,
+    play_now,
+)
 from orchestrator.schedule import ScheduledGame
 
 SILENCE_SECONDS = 9.0
@@ -64,7 +74,7 @@ class GameWorker:
 
     def __init__(self, setup: Setup, name: str) -> None:
         self._setup = setup
-        self._name = name
+        self._name = f"{name}@{socket.gethostname()}"
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="games")
         self._stopping = False
         self._steps = 0
@@ -74,9 +84,9 @@ class GameWorker:
         self._heard = time.monotonic()
         threading.Thread(target=self._watch_driver, name="watch", daemon=True).start()
 
-    async def hello(self) -> tuple[str, int]:
-        """Host name and process id; an answer means that the worker is ready."""
-        return socket.gethostname(), os.getpid()
+    async def hello(self) -> str:
+        """What the worker calls itself; an answer means that it is ready."""
+        return self._name
 
     async def hear(self) -> None:
         """Hear that the driver is alive."""
@@ -135,12 +145,12 @@ class GameWorker:
             match, agents = build(self._setup, errand.scheduled, errand.attempt)
             play_now(match, agents, errand.scheduled.entrants, self._setup.game_seconds, game)
             row = finished_row(self._setup, errand.scheduled, errand.attempt, match, agents, game)
-        except GameFailure as failure:
-            return self._failed(errand, game, failure)
+            return self._finished(errand, game, row, started_at)
+        except BaseException as error:  # Whatever happens in one game must not cost the others of its batch.
+            return self._failed(errand, game, _failure(error))
         finally:
             self._playing = None
             self._steps += game.steps + 1
-        return self._finished(errand, game, row, started_at)
 
     async def _play_waiting(self, errand: Errand) -> Reply:
         game = Playthrough()
@@ -157,11 +167,11 @@ class GameWorker:
                     raise
                 raise GameFailure(FailureCause.WALL_CLOCK, f"not over after {limit:g} s") from error
             row = finished_row(self._setup, errand.scheduled, errand.attempt, match, agents, game)
-        except GameFailure as failure:
-            return self._failed(errand, game, failure)
+            return self._finished(errand, game, row, started_at)
+        except (Exception, SystemExit) as error:
+            return self._failed(errand, game, _failure(error))
         finally:
             self._waiting.pop(errand.scheduled.game_id, None)
-        return self._finished(errand, game, row, started_at)
 
     def _finished(self, errand: Errand, game: Playthrough, row: dict[str, object], started_at: float) -> Reply:
         seconds = time.monotonic() - game.started
@@ -196,3 +206,8 @@ class GameWorker:
         while time.monotonic() - self._heard < SILENCE_SECONDS:
             time.sleep(0.5)
         os._exit(75)
+
+
+def _failure(error: BaseException) -> GameFailure:
+    """``error`` as the failure of a game; what neither loop nor agent has claimed is the engine's."""
+    return error if isinstance(error, GameFailure) else GameFailure(FailureCause.ENGINE_ERROR, one_line(error))

@@ -263,12 +263,15 @@ def test_a_run_whose_journal_is_lost_goes_on_from_its_parts(tmp_path: Path) -> N
     assert set(games_of(longer)["game_id"].to_pylist()) == {game.game_id for game in Schedule(longer)}
 
 
-def test_a_run_that_misses_a_part_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_misses_a_part_or_its_manifest_is_refused(tmp_path: Path) -> None:
     config = tournament(tmp_path, games=4, turns=4)
     assert run_tournament(config).exit_code == 0
     (tmp_path / "r" / "games" / "part-000001.parquet").unlink()
     with pytest.raises(StorageError, match=r"part-000001\.parquet is gone, though the journal has it as written"):
         run_tournament(config)
+    (tmp_path / "r" / "manifest.json").unlink()
+    with pytest.raises(StorageError, match=r"manifest\.json is gone, though the journal has 4 finished games"):
+        run_tournament(replace(config, seed=8))
 
 
 def test_another_run_under_the_same_name_is_refused_and_nothing_is_touched(tmp_path: Path) -> None:
