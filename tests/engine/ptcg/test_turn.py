@@ -276,6 +276,22 @@ def test_no_weakness_or_resistance_on_the_bench_and_none_without_the_type() -> N
     assert bench(match, 1, 1)["damage"] == 90
 
 
+@pytest.mark.parametrize(
+    ("attack", "energy", "amount"),
+    [
+        ("Slicing Blade", ["SVE-1", R, R], 70 - 30),
+        ("Helpful Slash", ["SVE-1"], 0),
+        ("Slicing Blade", ["SVE-1", DOUBLE], 70 - 20 - 30),
+    ],
+)
+def test_resistance_takes_thirty_off_the_active_pokemon_and_not_below_zero(
+    attack: str, energy: list[str], amount: int
+) -> None:
+    """Scyther is a Grass Pokémon, Jirachi has Resistance against Grass."""
+    match = play(position(side(pokemon("MEW-123", energy=energy)), "PAR-126"), f"attack:{attack}")
+    assert active(match, 1)["damage"] == amount
+
+
 def test_passing_ends_the_turn_and_the_next_player_draws() -> None:
     match = position(side("CRZ-111"), side("CRZ-111", deck=[L, R]))
     play(match, "pass")
