@@ -82,6 +82,8 @@ class GroupCommit:
                     try:
                         with self._journal.savepoint():
                             done.append((future, operation(), None))
+                    except sqlite3.OperationalError:
+                        raise  # The disk, not the operation: nothing of the transaction stays.
                     except Exception as error:
                         done.append((future, None, error))
         except BaseException as error:

@@ -150,10 +150,11 @@ class Journal:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:  # On a full disk SQLite has rolled back by itself.
+                self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
@@ -162,8 +163,9 @@ class Journal:
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK TO operation")
-            self._db.execute("RELEASE operation")
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK TO operation")
+                self._db.execute("RELEASE operation")
             raise
         self._db.execute("RELEASE operation")
 

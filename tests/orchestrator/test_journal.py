@@ -13,7 +13,7 @@ import pytest
 
 from orchestrator.config import ConfigError
 from orchestrator.disks import FolderLock, JournalLocked, file_system_type
-from orchestrator.group_commit import GroupCommit
+from orchestrator.group_commit import GroupCommit, JournalUnwritable
 from orchestrator.journal import FailedAttempt, FinishedGame, Journal, JournalFenced, StaleEpoch
 
 GAMES = [f"g{number:024x}" for number in range(6)]
@@ -174,6 +174,25 @@ def test_an_operation_that_fails_leaves_no_trace_and_the_others_of_its_transacti
         bad.result()
     assert commits.call(journal.game_in_flight, GAMES[2]) == ([], [])
     assert commits.call(journal.counts) == (2, 0)
+    commits.close()
+
+
+def test_on_a_full_disk_what_was_committed_stays_and_writers_are_told_in_one_line(tmp_path: Path) -> None:
+    journal = opened(tmp_path)
+    commits = GroupCommit(journal)
+    epochs = [commits.call(granted, journal, game_id) for game_id in GAMES[:2]]
+    commits.call(journal.finish, [finished(GAMES[0], epochs[0])])
+    full = sqlite3.connect(tmp_path / "journal.sqlite")
+    pages = full.execute("PRAGMA page_count").fetchone()[0]
+    full.close()
+    # SQLite says the same, "database or disk is full", where it may not use more pages than it has.
+    commits.call(lambda: journal._db.execute(f"PRAGMA max_page_count = {pages}").fetchone())
+    large = FinishedGame(GAMES[1], epochs[1], ("a", "b"), "win", 0, b"x" * 10**6)
+    with pytest.raises(JournalUnwritable, match="the journal cannot be written: database or disk is full"):
+        commits.call(journal.finish, [large])
+    assert commits.call(journal.unfinished, GAMES[:2]) == {GAMES[1]}
+    commits.call(lambda: journal._db.execute(f"PRAGMA max_page_count = {pages + 1000}").fetchone())
+    assert commits.call(journal.finish, [large]) == [GAMES[1]]
     commits.close()
 
 
