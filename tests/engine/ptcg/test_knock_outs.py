@@ -248,3 +248,14 @@ def test_the_bench_is_hit_by_no_knock_out_of_the_active_pokemon() -> None:
     )
     play(match, "choose:bench2")
     assert bench(match, 1, 1)["damage"] == 60
+
+
+@pytest.mark.parametrize(("damage", "conditions", "prizes"), [(0, [], 2), (150, ["poisoned"], 1)])
+def test_a_prize_more_for_damage_from_an_attack_is_not_given_for_poison(
+    damage: int, conditions: list[str], prizes: int
+) -> None:
+    """Luxurious Cape: 100 HP more, and 1 Prize card more where damage from an attack Knocks its holder Out."""
+    bidoof = pokemon("CRZ-111", tools=["PAR-166"], damage=damage, conditions=conditions)
+    match = position(side(BURNING), side(bidoof, "MEW-16"))
+    play(match, "pass" if conditions else "attack:Burning Darkness")
+    assert prizes_left(match)[0] == 6 - prizes

@@ -137,6 +137,24 @@ def test_a_shuffle_forgets_what_was_known_of_the_deck() -> None:
     assert (own(match, 0)["deck_top"], own(match, 0)["deck_bottom"]) == ([], [])
 
 
+def test_a_shuffle_without_a_search_forgets_too() -> None:
+    match = position(
+        side(
+            "CRZ-111",
+            hand=["PAL-188"],
+            discard=[R],
+            deck=["PAF-7", R, "MEW-16"],
+            top_known=2,
+            bottom_known=[[1, ["MEW-16"], ["MEW-16"]]],
+        )
+    )
+    play(match, "play:PAL-188")
+    assert (own(match, 0)["deck_top"], own(match, 0)["deck_bottom"]) == ([], [])
+    assert view(match, 1)["opponent"]["deck_bottom"] == []
+    # Nothing was searched, so the Prizes stay unknown.
+    assert own(match, 0)["prizes"] is None
+
+
 def test_a_known_top_card_is_known_until_drawn() -> None:
     match = position(side("CRZ-111", deck=["PAF-7", R, L], top_known=2))
     play(match, "pass", "pass")
