@@ -10,12 +10,51 @@ from engine.match import Action, Observation
 
 
 @dataclass(frozen=True, slots=True)
+class Attempt:
+    """One tool call of a model, or a reply in which none could be read.
+
+    ``tool`` and ``arguments`` (JSON text) are as the model wrote them, long ones cut; ``verdict`` is what became of it
+    and ``cause`` why it was not accepted (:mod:`agents.llm.causes`).
+    """
+
+    tool: str
+    arguments: str
+    verdict: str
+    cause: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One answered LLM call of a decision; the columns of a run's calls by the same names. Times are seconds."""
+
+    call: int
+    model: str
+    request_digest: str
+    reply: str
+    reply_cleaned: bool
+    finish_reason: str
+    thought: str | None
+    verdict: str
+    cause: str | None
+    input_tokens: int
+    cached_input_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    cost_usd: float
+    latency_seconds: float
+    queue_seconds: float
+    retries: int
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """What an agent decided and how it came about.
 
-    ``actions`` has one entry, or all picks of one selection prompt in the order in which the engine asks for them.
-    Tokens are counts, ``cost_usd`` is US dollars, ``seconds`` is the time the agent itself took (waiting for a rate
-    limit left out). ``fallback`` names the rule that chose when the agent itself produced no legal action.
+    ``actions`` has one entry, or all picks of one selection prompt in the order in which the engine asks for them
+    (picks that are forced among them, ``done`` at the end where it is legal). It is empty where ``forfeit`` is true:
+    the agent gives the game up. Tokens are counts, ``cost_usd`` is US dollars, ``seconds`` is the time the agent itself
+    took (waiting for a rate limit left out). ``attempts`` are action attempts, 0 where nothing was to be decided.
+    ``fallback`` names the rule that chose when the agent itself produced no legal action.
     """
 
     actions: tuple[Action, ...]
@@ -27,6 +66,13 @@ class Decision:
     seconds: float = 0.0
     thought: str | None = None
     fallback: str | None = None
+    invalid_attempts: int = 0
+    cached_input_tokens: int = 0
+    reasoning_tokens: int = 0
+    attempt_log: tuple[Attempt, ...] = ()
+    calls: tuple[CallRecord, ...] = ()
+    harness_digest: str | None = None
+    forfeit: bool = False
 
 
 class Agent(Protocol):

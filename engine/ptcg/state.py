@@ -297,9 +297,9 @@ class State(_Value):
 
     ``turn`` counts both players' turns from 1 (0 in set-up). ``log`` holds the events of the current and the two
     previous turns, ``log_start`` counts those dropped before them, ``seen`` is up to which event each seat had been
-    told at its last decision. ``attack_knock_outs`` names the Pokémon that the attack being carried out has brought to 0
-    HP by damage, ``bonus_prizes`` what that attack adds to the Prizes for each of them. ``turns_before`` counts the
-    turns of the games that ended in Sudden Death before this one.
+    told at its last decision. ``attack_knock_outs`` names the Pokémon that the attack being carried out has brought
+    to 0 HP by damage, ``bonus_prizes`` what that attack adds to the Prizes for each of them. ``turns_before`` counts
+    the turns of the games that ended in Sudden Death before this one.
     """
 
     __slots__ = (

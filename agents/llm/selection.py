@@ -1,0 +1,125 @@
+"""Answers to a choice of the engine: all picks at once, played together or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agents.llm.alike import alike
+from agents.llm.causes import Cause, Refused
+from agents.llm.naming import plain, same_name
+from engine.ptcg.actions import DONE, PtcgAction, is_complete, item_action, prompt_actions
+from engine.ptcg.card import CARDS
+from engine.ptcg.observation import PtcgObservation
+from engine.ptcg.state import CARDS_KIND, NUMBER_KIND, Prompt
+
+
+def selection(observation: PtcgObservation, chosen: Sequence[str | int]) -> tuple[PtcgAction, ...]:
+    """The actions that pick ``chosen`` (labels, names or indices of candidates, or their action keys), in order.
+
+    Ends with "done" where fewer were picked than allowed. Raises :class:`Refused` where any pick is not to be had, or
+    they are too few or too many; then none of them counts.
+    """
+    prompt = observation.known.prompt
+    if prompt is None:
+        raise Refused(Cause.ILLEGAL_ACTION, "There is no choice to make now: choosing_card is false.")
+    if len(chosen) == 1 and isinstance(chosen[0], str) and plain(chosen[0]) == DONE.key:
+        chosen = ()
+    return _picked(observation, prompt, _places(observation, prompt, chosen))
+
+
+def _picked(observation: PtcgObservation, prompt: Prompt, places: Sequence[int]) -> tuple[PtcgAction, ...]:
+    known = observation.known
+    actions: list[PtcgAction] = []
+    pending = prompt
+    for number, place in enumerate(places):
+        if number and is_complete(pending):
+            raise Refused(
+                Cause.ILLEGAL_ACTION, f"{len(places)} picks are too many. {_wanted(prompt)} Nothing was chosen."
+            )
+        legal, legal_places = prompt_actions(known, pending)
+        if place not in legal_places:
+            raise Refused(Cause.ILLEGAL_ACTION, f"{_why_not(observation, prompt, places, place)} Nothing was chosen.")
+        actions.append(legal[legal_places.index(place)])
+        pending = pending.with_pick(place)
+    if not places or not is_complete(pending):
+        if DONE not in prompt_actions(known, pending)[0]:
+            raise Refused(
+                Cause.ILLEGAL_ACTION, f"{len(places)} picks are too few. {_wanted(prompt)} Nothing was chosen."
+            )
+        actions.append(DONE)
+    return tuple(actions)
+
+
+def _wanted(prompt: Prompt) -> str:
+    if prompt.minimum_total:
+        return f"Choose cards that together provide {prompt.minimum_total} Energy, none of them superfluous."
+    least, most = prompt.least - len(prompt.picks), prompt.most - len(prompt.picks)
+    return f"Choose {most}." if least == most else f"Choose from {max(least, 0)} to {most}."
+
+
+def _why_not(observation: PtcgObservation, prompt: Prompt, places: Sequence[int], place: int) -> str:
+    label = label_of(observation, prompt, place)
+    if places.count(place) + prompt.picks.count(place) > prompt.counts[place]:
+        return f"{label} can be chosen {prompt.counts[place]} times at most."
+    if len(places) < prompt.least - len(prompt.picks):
+        return f"{len(places)} picks are too few. {_wanted(prompt)}"
+    if prompt.minimum_total:
+        return f"These picks do not pay as wanted. {_wanted(prompt)}"
+    return f"{label} cannot be chosen with the others. {_wanted(prompt)}"
+
+
+def label_of(observation: PtcgObservation, prompt: Prompt, place: int) -> str:
+    """The label of a candidate as the observation has it."""
+    return item_action(observation.known, prompt, place).key.partition(":")[2]
+
+
+def _places(observation: PtcgObservation, prompt: Prompt, chosen: Sequence[str | int]) -> list[int]:
+    """The candidates that ``chosen`` names, sorted, copies repeated."""
+    asked = Counter(item if isinstance(item, int) else plain(item) for item in chosen)
+    places: list[int] = []
+    for item, count in asked.items():
+        fitting = _fitting(observation, prompt, item)
+        if not fitting:
+            raise Refused(Cause.ILLEGAL_ACTION, f"{item!r} is none of the candidates. Nothing was chosen.")
+        places.extend(_spread(observation, prompt, item, fitting, count))
+    return sorted(places)
+
+
+def _fitting(observation: PtcgObservation, prompt: Prompt, item: str | int) -> list[int]:
+    everything = range(len(prompt.items))
+    labels = [plain(label_of(observation, prompt, place)) for place in everything]
+    said = str(item)
+    exact = [place for place in everything if said in (labels[place], f"choose:{labels[place]}")]
+    if exact:
+        return exact
+    if prompt.kind != NUMBER_KIND and said.isdigit():
+        return [int(said)] if int(said) < len(prompt.items) else []
+    return [place for place in everything if _is_named(observation, prompt, place, said)]
+
+
+def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: str) -> bool:
+    found = item_action(observation.known, prompt, place)
+    card = found.card if found.card >= 0 else found.target
+    if card < 0:
+        return False
+    label = plain(label_of(observation, prompt, place))
+    if said.partition(":")[0].isdigit():
+        # The candidate as it is listed: "2: PAF-7 …".
+        said = said.partition(":")[2].strip()
+    return same_name(said, CARDS[card]) or (said.startswith(label) and same_name(said[len(label) :], CARDS[card]))
+
+
+def _spread(
+    observation: PtcgObservation, prompt: Prompt, item: str | int, fitting: Sequence[int], count: int
+) -> list[int]:
+    """``count`` picks among the candidates that fit one name."""
+    if len(fitting) == 1:
+        return [fitting[0]] * count
+    available = [place for place in fitting for _ in range(prompt.counts[place] - prompt.picks.count(place))]
+    first = item_action(observation.known, prompt, fitting[0])
+    others = [item_action(observation.known, prompt, place) for place in fitting[1:]]
+    if len(available) == count or all(alike(observation, first, other) for other in others):
+        return available[:count] if len(available) >= count else [*available, *[fitting[0]] * (count - len(available))]
+    what = "the id" if prompt.kind == CARDS_KIND else "the label or index"
+    raise Refused(Cause.AMBIGUOUS, f"{item!r} fits {len(fitting)} candidates; give {what}. Nothing was chosen.")
