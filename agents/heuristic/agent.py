@@ -44,10 +44,14 @@ class HeuristicAgent:
         if not isinstance(observation, PtcgObservation):
             raise TypeError(f"the heuristic agent plays ptcg; it cannot read a {type(observation).__name__}")
         actions = [action for action in legal if isinstance(action, PtcgAction)]
-        chosen = self._sample(actions, self.points(observation, actions))
+        chosen = self.choose(observation, actions)
         if chosen.kind is ActionKind.ABILITY:
             self._uses[chosen.key] = self._uses.get(chosen.key, 0) + 1
         return Decision((chosen,))
+
+    def choose(self, observation: PtcgObservation, legal: Sequence[PtcgAction]) -> PtcgAction:
+        """A sample of the legal actions by their points."""
+        return self._sample(legal, self.points(observation, legal))
 
     def points(self, observation: PtcgObservation, legal: Sequence[PtcgAction]) -> list[float]:
         """The points of each legal action."""

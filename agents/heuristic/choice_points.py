@@ -90,20 +90,18 @@ class ChoicePoints:
             if action is DONE:
                 points.append(0.0)
                 continue
-            taken = prompt.picks.count(prompt.items.index(action.card))
-            points.append(self._taken(action.card, taken, attaches, onto_bench))
+            points.append(self._taken(action.card, attaches, onto_bench))
         return points
 
-    def _taken(self, index: int, taken: int, attaches: bool, onto_bench: bool) -> float:
+    def _taken(self, index: int, attaches: bool, onto_bench: bool) -> float:
+        """Points of a card that comes to hand, onto the Bench or back into the deck: how much it is needed."""
         reading, w = self._reading, self._weights
         card = CARDS[index]
         if attaches and card.is_energy:
             return w.accelerate + reading.need(index, 0) / 4.0
         if not card.is_pokemon and not card.is_energy and _in_lost_zone(self._prompt.question):
             return self._paid_for_damage()
-        others = taken + sum([CARDS[self._prompt.items[place]].name == card.name for place in self._prompt.picks])
-        if others > taken:
-            others -= taken
+        others = sum([CARDS[self._prompt.items[place]].name == card.name for place in self._prompt.picks])
         if not onto_bench:
             others += reading.hand[index]
         need = reading.need(index, others)
@@ -184,11 +182,8 @@ class ChoicePoints:
         already = self._prompt.picks.count(self._prompt.items.index(pokemon.uid))
         in_turn = reading.state.to_move == reading.seat and self._attack is None
         points = reading.attach_points(pokemon, place, provides * (already + 1), in_turn and reading.state.turn > 1)
-        if already and points is not None:
-            # Only the last of several may be what is missing.
-            before = reading.attach_points(pokemon, place, provides * already, False)
-            enough = before is not None and not self._still_missing(pokemon, provides * already)
-            points = None if enough else points
+        if already and not self._still_missing(pokemon, provides * already):
+            points = None
         harmful = self._prompt.source >= 0 and _hurts(CARDS[self._prompt.source])
         left = modifiers.remaining_hp(reading.state, pokemon)
         if harmful and left <= 20:
@@ -315,9 +310,7 @@ class ChoicePoints:
                 return -w.yes
             return w.yes
         if text == "go first":
-            return w.go_first if self._deck_evolves() else 0.0
-        if text == "go second":
-            return 0.0 if self._deck_evolves() else w.go_second
+            return w.go_first
         opposite = reading.opponent.active
         if opposite is not None and opposite.cards[-1] >= 0:
             active = reading.you.active
@@ -333,12 +326,6 @@ class ChoicePoints:
         if use.draws:
             return -w.yes if self._draws_too_much() else w.card_gained * 2.0
         return 0.0
-
-    def _deck_evolves(self) -> bool:
-        reading = self._reading
-        return any(
-            CARDS[index].is_pokemon and not CARDS[index].is_basic for index in reading.state.deck_lists[reading.seat]
-        )
 
     def _draws_too_much(self) -> bool:
         """Whether the effect in question draws and the deck is nearly used up."""

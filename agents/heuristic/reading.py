@@ -63,6 +63,8 @@ class Reading:
         "_burns",
         "_counts",
         "_danger",
+        "_letters",
+        "_lines",
         "_names",
         "_needs",
         "_wanted",
@@ -83,6 +85,9 @@ class Reading:
         self.seat = observation.seat
         self.you: Player = observation.you
         self.opponent: Player = observation.opponent
+        deck_list = self.state.deck_lists[self.seat]
+        self._lines = evolutions(deck_list)
+        self._letters = _letters(deck_list)
         self._danger: float | None = None
         self._blocked: bool | None = None
         self._burns: bool | None = None
@@ -114,11 +119,11 @@ class Reading:
 
     def payable(self, attack: Attack) -> bool:
         """Whether the own deck has Energy of all types that ``attack`` costs."""
-        return _payable(attack, _letters(self.state.deck_lists[self.seat]))
+        return _payable(attack, self._letters)
 
     def becomes(self, name: str) -> tuple[Card, ...]:
         """The Evolutions in the own deck list that a Pokémon called ``name`` may become."""
-        return evolutions(self.state.deck_lists[self.seat]).get(name, ())
+        return self._lines.get(name, ())
 
     def at(self, place: int) -> Pokemon | None:
         """The own Pokémon at a place, or the opponent's from place 10 on."""

@@ -322,7 +322,7 @@ class TurnPoints:
             points = self._gust(use)
             if use.switch and points < w.develop:
                 points = self._switching() + w.develop
-        if use.energy_cost and reading.fuel and reading.burning:
+        if use.energy_cost and self._energy_spoken_for():
             return w.useless
         if use.hand_cost:
             cost = reading.cost_of_discard(use.hand_cost, card.index if own_card else -1)
@@ -375,6 +375,13 @@ class TurnPoints:
         if points <= w.useless:
             return points
         return w.develop + points
+
+    def _energy_spoken_for(self) -> bool:
+        """Whether the Energy in hand is to be attached or pays for an attack."""
+        reading = self._reading
+        if reading.fuel and reading.burning:
+            return True
+        return not reading.you.energy_used and len(reading.hand_energy) == 1 and bool(sum(reading.wanted.values()))
 
     def _drawing(self, use: Purpose, own_card: bool, leaving: int) -> float:
         """Points above ``develop`` for cards drawn."""

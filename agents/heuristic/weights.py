@@ -17,14 +17,14 @@ from typing import Any
 class Weights:
     """Points by what an action is for; ``of`` takes changes from a plain mapping."""
 
-    # --- attacking: between 0 and about 40, below development ---
+    # --- attacking: between 0 and about 45, below development ---
     win: float = 200.0
     """An action that wins the game now leaves no room for anything else."""
     lose: float = -200.0
     """What leaves the player without a Pokémon loses the game."""
-    knock_out: float = 30.0
+    knock_out: float = 28.0
     """A Knock Out is what a turn is for; nothing that can only damage comes near."""
-    prize: float = 3.0
+    prize: float = 5.0
     """For each Prize that a Knock Out gives: the bigger one first."""
     attack: float = 10.0
     """An attack that does damage, however little: far above passing."""
@@ -42,7 +42,7 @@ class Weights:
     """An attack of a Confused Pokémon may fail."""
 
     # --- development: above attacks where it is worth doing ---
-    develop: float = 46.0
+    develop: float = 50.0
     """Where worthwhile plays begin; what follows is added to it."""
     evolve: float = 14.0
     """Evolving costs nothing and is nearly always right, so it comes first."""
@@ -174,10 +174,8 @@ class Weights:
     """Where a discard is optional, what is needed less than this goes."""
 
     # --- answers ---
-    go_first: float = 2.0
-    """Going first, with a deck that has Evolutions: they come a turn earlier."""
-    go_second: float = 1.0
-    """Going second, with a deck of Basic Pokémon only: it attacks first."""
+    go_first: float = 1.0
+    """Going first: an Energy and an Evolution ahead, though the first turn has no attack."""
     yes: float = 6.0
     """What a card says one may do is mostly for one's good."""
     more: float = 2.0
