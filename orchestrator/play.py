@@ -205,8 +205,9 @@ async def _ask_all(
 def _apply(
     match: Match, name: str, seat: Seat, legal: tuple[Action, ...], decision: Decision, game: Playthrough
 ) -> None:
-    """Play the actions of ``decision`` and record them."""
+    """Play the actions of ``decision`` and record them, without those that were forced, as everywhere."""
     for number, action in enumerate(decision.actions):
+        forced = number > 0 and len(match.legal_actions(seat)) == 1
         try:
             match.apply(seat, action)
         except IllegalAction as error:
@@ -215,7 +216,8 @@ def _apply(
             raise GameFailure(
                 FailureCause.AGENT_ERROR, f"{name} played what is not legal: {one_line(error)}"
             ) from error
-        game.actions.append(f"{seat} {action.key}")
+        if not forced:
+            game.actions.append(f"{seat} {action.key}")
     if not decision.actions:
         raise GameFailure(FailureCause.AGENT_ERROR, f"{name} decided for no action")
     game.tallies[seat].add(decision)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, ClassVar
 
 import pytest
 
+from agents.base import Decision
+from engine.match import Action, Match, Observation
 from engine.ptcg.decks import parse_deck
 from engine.registry import game_version
 from jobs.replay import main
@@ -158,6 +162,45 @@ def test_a_card_game_is_told_with_its_events(capsys: pytest.CaptureFixture[str],
         code, out, _ = replayed(capsys, tmp_path, f"game={row['game_id']}", "events=false")
         assert code == 0
         assert not any(line.startswith("    ") for line in out)
+
+
+class Foreseeing:
+    """Draws lots, and plays with its choice whatever is forced after it, as if it picked several things at once."""
+
+    reads_observation: ClassVar[bool] = False
+    waits: ClassVar[bool] = False
+
+    def __init__(self, match: Match, seed: int) -> None:
+        self.match = match
+        self.rng = Random(seed)
+        self.forced = 0
+
+    async def act(self, observation: Observation, legal: Sequence[Action]) -> Decision:
+        actions = [self.rng.choice(legal)]
+        ahead = self.match.clone()
+        seat = ahead.seats_to_act()[0]
+        ahead.apply(seat, actions[0])
+        while ahead.seats_to_act() == (seat,) and len(ahead.legal_actions(seat)) == 1:
+            actions += ahead.legal_actions(seat)
+            ahead.apply(seat, actions[-1])
+            self.forced += 1
+        return Decision(tuple(actions))
+
+
+def test_decisions_of_several_picks_are_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    config = cards()
+    schedule, setup = Schedule(config), Setup.of(config)
+    game, scheduled = Playthrough(), schedule.game_at(0)
+    match, _ = build(setup, scheduled, 1)
+    agents = (Foreseeing(match, 1), Foreseeing(match, 2))
+    play_now(match, agents, scheduled.entrants, 60.0, game)
+    assert agents[0].forced + agents[1].forced > 0
+    row = finished_row(setup, scheduled, 1, match, agents, game)
+    run = Run.create(tmp_path / "r", Manifest("r", identity_of(config), schedule.digest(), "ptcg"))
+    run.write_part("games", table_from_rows("games", [row]), "part")
+    code, out, err = replayed(capsys, tmp_path, f"game={row['game_id']}")
+    assert (code, err) == (0, [])
+    assert out[-1].startswith("ends as recorded")
 
 
 @pytest.mark.parametrize(
