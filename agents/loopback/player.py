@@ -23,12 +23,18 @@ _WORTH = {
     "play": 70,
     "stadium": 60,
     "attack": 50,
-    "choose": 40,
     "pass": 10,
-    "done": 10,
     "retreat": 5,
 }
 """What looks best first: build up, then attack. Unknown kinds of action are worth as much as an attack."""
+
+_THIN_DECK = 16
+"""With so few cards left, what mostly draws more of them is worth less than an attack or the end of the turn."""
+_DRAWING = ("ability", "play", "stadium")
+
+_ONCE_A_TURN = {"attach": "energy", "Supporter": "supporter", "Stadium": "stadium"}
+_PATIENCE = 2
+"""How often a player that is not told what is legal tries something before it ends its turn."""
 
 _MUSINGS = ("Prizes decide this", "Energy comes first", "the Bench is thin", "tempo matters", "they will attack next")
 
@@ -62,35 +68,67 @@ def answer(body: Mapping[str, Any], profile: Profile, rng: random.Random, fault:
     reasoning = _reasoning(profile.reasoning, rng)
     good = Answer(thought, (Call(_identifier(rng), name, json.dumps(arguments)),), reasoning=reasoning)
     spoilt = good if fault is None else _spoilt(good, fault, situation, rng)
-    return spoilt if situation.calls_tools else _as_text(spoilt)
+    return spoilt if situation.by_api else _as_text(spoilt, situation, rng)
 
 
 def _action(situation: Situation, profile: Profile, rng: random.Random) -> tuple[str, dict[str, Any]]:
     if rng.random() < profile.illegal:
-        return situation.call_for([Offer("attack:Wild Guess", "")])
-    offers = situation.offers
-    if not offers:
-        return situation.guess(rng)
+        return situation.call_for([Offer("attack:Wild Guess")])
     if situation.choosing:
-        return situation.call_for(_picks(situation, profile, rng))
-    return situation.call_for([_best(offers, rng) if rng.random() < profile.skill else rng.choice(offers)])
+        return "choose_card", {"chosen_cards": _picks(situation, profile, rng)}
+    skilled = rng.random() < profile.skill
+    if not situation.offers:
+        return situation.call_for([rng.choice(_guesses(situation, skilled))])
+    return situation.call_for([_best(situation, situation.offers, rng) if skilled else rng.choice(situation.offers)])
 
 
-def _best(offers: Sequence[Offer], rng: random.Random) -> Offer:
-    worth = [(_WORTH.get(offer.kind, 50) + min(offer.largest_number, 400) / 40, rng.random()) for offer in offers]
-    return offers[worth.index(max(worth))]
+def _best(situation: Situation, offers: Sequence[Offer], rng: random.Random) -> Offer:
+    return max(offers, key=lambda offer: (_worth(situation, offer), rng.random()))
 
 
-def _picks(situation: Situation, profile: Profile, rng: random.Random) -> list[Offer]:
-    """As many picks as are asked for, at least one where anything is worth picking."""
-    picks = [offer for offer in situation.offers if offer.kind != "done"]
-    may_end = len(picks) < len(situation.offers) or situation.least == 0
-    if may_end and situation.least == 0 and rng.random() < (1 - profile.skill) / 4:
-        return [offer for offer in situation.offers if offer.kind == "done"]
+def _worth(situation: Situation, offer: Offer) -> float:
+    if offer.kind in _DRAWING and situation.deck_count <= _THIN_DECK:
+        return 1.0
+    # Energy all to one Pokémon, and the strongest attack.
+    more = 4.0 * offer.key.endswith(">active") if offer.kind == "attach" else min(offer.largest_number, 400) / 100
+    return _WORTH.get(offer.kind, 50) + more
+
+
+def _picks(situation: Situation, profile: Profile, rng: random.Random) -> list[str | int]:
+    """As many picks as are asked for; one pick where few are enough. Indices where nothing is told of what there is."""
+    listed = [offer.key.partition(":")[2] for offer in situation.offers if offer.kind == "choose"]
+    everything: list[str | int] = list(listed or situation.candidates)
     wanted = max(situation.least, 1)
-    if rng.random() < profile.skill and situation.most:
+    if situation.most > wanted and situation.least != situation.most and rng.random() < profile.skill / 2:
         wanted = situation.most
-    return rng.sample(picks, min(wanted, len(picks)))
+    if situation.least == 0 and rng.random() < (1 - profile.skill) / 4:
+        return []
+    if not everything:
+        first = rng.randrange(3) if rng.random() > profile.skill else 0
+        return list(range(first, first + wanted))
+    return rng.sample(everything, min(wanted, len(everything)))
+
+
+def _guesses(situation: Situation, skilled: bool) -> list[Offer]:
+    """What may well be legal, where no list says it. A skilled player minds what has been done this turn."""
+    passing = [Offer("pass")]
+    if situation.refusals > _PATIENCE:
+        return passing
+    attacks = [Offer(f"attack:{name}") for name in situation.attacks]
+    if situation.refusals == _PATIENCE:
+        return attacks or passing
+    offers = []
+    for card in situation.hand:
+        if "Pokémon" in card.kind and card.kind != "Pokémon Tool":
+            key = f"bench:{card.card}" if card.kind.startswith("Basic") else f"evolve:{card.card}>active"
+        elif "Energy" in card.kind or card.kind == "Pokémon Tool":
+            key = f"attach:{card.card}>active"
+        else:
+            key = f"play:{card.card}"
+        once = _ONCE_A_TURN.get("attach" if "Energy" in card.kind else card.kind)
+        if not (skilled and once in situation.used):
+            offers.append(Offer(key))
+    return [*offers, *attacks, *passing]
 
 
 def _query(situation: Situation, rng: random.Random) -> tuple[str, dict[str, Any]]:
@@ -116,9 +154,7 @@ def _spoilt(good: Answer, fault: ModelFault, situation: Situation, rng: random.R
         case ModelFault.MALFORMED_JSON:
             return replace(good, calls=(replace(call, arguments=call.arguments.rstrip("}") + ', "'),))
         case ModelFault.WRONG_TYPE:
-            wrong = {
-                key: [17.5] if isinstance(value, str) else {"x": 1} for key, value in json.loads(call.arguments).items()
-            }
+            wrong = {name: {"is": "an object"} for name in json.loads(call.arguments)}
             return replace(good, calls=(replace(call, arguments=json.dumps(wrong or [1])),))
         case ModelFault.UNKNOWN_TOOL:
             return replace(good, calls=(replace(call, name="mulligan_everything"),))
@@ -148,12 +184,19 @@ def _spoilt(good: Answer, fault: ModelFault, situation: Situation, rng: random.R
             return good
 
 
-def _as_text(said: Answer) -> Answer:
-    """The answer of a model that calls no tools: its first call as one JSON object in its text."""
+def _as_text(said: Answer, situation: Situation, rng: random.Random) -> Answer:
+    """The answer of a model that calls no tools: its first call as one JSON object in its text, or one of the keys."""
     if not said.calls:
         return said
     call = said.calls[0]
-    written = (
-        f'{{"thought": {json.dumps(said.content)}, "tool": {json.dumps(call.name)}, "arguments": {call.arguments}}}'
-    )
+    thought = json.dumps(said.content)
+    if situation.keys:
+        offers = [offer for offer in situation.offers if offer.key in situation.keys] or list(
+            map(Offer, situation.keys)
+        )
+        key = _best(situation, offers, rng) if rng.random() < 0.5 else rng.choice(offers)
+        written = f'{{"thought": {thought}, "action": {json.dumps(key.key)}}}'
+    else:
+        body = f'{{"tool": {json.dumps(call.name)}, "arguments": {call.arguments}}}'
+        written = f'{{"thought": {thought}, "call": {body}}}'
     return replace(said, content=written, calls=(), finish_reason="stop")

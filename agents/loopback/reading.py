@@ -1,49 +1,51 @@
-"""What the scripted player makes of a request: the actions it lists, the choice it asks for, the tools it offers."""
+"""What the scripted player makes of a request: the position it shows, the actions it lists, the tools it offers.
+
+It reads what the harness writes, ``structured`` or ``raw``, with the legal actions listed or not, and nothing else.
+"""
 
 from __future__ import annotations
 
 import json
-import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-LIST_NAME = "available_actions"
-"""The field of an observation that lists the legal actions."""
-
-_KEY_ARGUMENTS = ("action", "key", "action_key")
-"""Names of the argument in which a tool takes an action's short key."""
-
-_QUERIES = ("query_card", "query_discard")
+QUERIES = ("query_card", "query_discard")
+"""The tools that only look something up."""
 
 _TOOL_OF_KIND = {
-    "attack": ("attack",),
-    "bench": ("play_pokemon",),
-    "evolve": ("evolve_pokemon",),
-    "attach": ("attach_energy", "use_tool"),
-    "play": ("use_item", "use_supporter", "put_stadium"),
-    "ability": ("use_ability",),
-    "stadium": ("use_stadium",),
-    "retreat": ("retreat",),
-    "pass": ("pass_turn",),
-    "choose": ("choose_card",),
-    "done": ("choose_card",),
+    "attack": "attack",
+    "bench": "play_pokemon",
+    "evolve": "evolve_pokemon",
+    "ability": "use_ability",
+    "stadium": "use_stadium",
+    "retreat": "retreat",
+    "choose": "choose_card",
+    "done": "choose_card",
+    "pass": "pass_turn",
+}
+_TOOL_OF_CARD = {
+    "Item": "use_item",
+    "Supporter": "use_supporter",
+    "Stadium": "put_stadium",
+    "Pokémon Tool": "use_tool",
+    "Basic Energy": "attach_energy",
+    "Special Energy": "attach_energy",
 }
 
-_KEY = r"(?:attack|bench|evolve|attach|play|ability|stadium|choose):[^`\"\n]+?|retreat>\w+|pass|done"
-_LINE = re.compile(rf"^\s*(?:[-*]|\d+[.):])?\s*[`\"]?({_KEY})[`\"]?(?:\s*(?:$|[—–|:=]|-\s|,\s|\())(.*)$", re.MULTILINE)
 _CARD = re.compile(r"\b[A-Z]{2,4}-\d{1,3}\b")
 _NUMBER = re.compile(r"\d+")
+_TOOL_LINE = re.compile(r"^- (\w+)\(([^)\n]*)\):", re.MULTILINE)
 _DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A legal action: its key and whatever else is said of it; ``tool`` where the list names the one to call."""
+    """An action: its key, what is said of it, and the tool to call, where known."""
 
     key: str
-    text: str
+    text: str = ""
     tool: str | None = None
 
     @property
@@ -58,140 +60,202 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
+class HandCard:
+    """A card in the player's own hand: its id and its kind, such as ``Basic Pokémon`` or ``Item``."""
+
+    card: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """All that a player needs to answer."""
 
-    offers: tuple[Offer, ...]
-    least: int
-    most: int
-    cards: tuple[str, ...]
-    """Ids of cards in the newest observation."""
-    refusals: int
-    """Replies to calls since that observation."""
-    queried: bool
-    """Whether a card was looked up since."""
-    tools: Mapping[str, Mapping[str, Any]]
-    """The arguments of each tool offered, by name."""
-
-    @property
-    def calls_tools(self) -> bool:
-        """Whether tools are offered through the API."""
-        return bool(self.tools)
-
-    @property
-    def choosing(self) -> bool:
-        """Whether a selection prompt is open."""
-        return any(offer.kind in ("choose", "done") for offer in self.offers)
+    offers: tuple[Offer, ...] = ()
+    """The legal actions, where they are listed."""
+    choosing: bool = False
+    """Whether a choice is asked for."""
+    candidates: tuple[str, ...] = ()
+    """Labels of what can be chosen, where they are told."""
+    least: int = 0
+    most: int = 0
+    hand: tuple[HandCard, ...] = ()
+    attacks: tuple[str, ...] = ()
+    """Names of the attacks of the player's own Active Pokémon."""
+    deck_count: int = 60
+    """Cards left in the player's own deck."""
+    used: frozenset[str] = frozenset()
+    """What has been done this turn."""
+    cards: tuple[str, ...] = ()
+    """Ids of all cards in sight."""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Kinds of cards by id, where the position tells them."""
+    refusals: int = 0
+    """How often the player has answered this already."""
+    queried: bool = False
+    tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The names of the arguments of each tool."""
+    by_api: bool = True
+    """Whether tools are called through the API; else as JSON in the text."""
+    keys: tuple[str, ...] = ()
+    """Where the reply is held to be one of these keys."""
 
     @property
     def queries(self) -> tuple[str, ...]:
         """The tools that only look something up."""
-        return tuple(name for name in _QUERIES if name in self.tools)
+        return tuple(name for name in QUERIES if name in self.tools)
 
     def call_for(self, offers: Sequence[Offer]) -> tuple[str, dict[str, Any]]:
-        """The tool and arguments that play these actions: one, or all picks of a selection prompt."""
+        """The tool and arguments that play these actions: one, or all picks of a choice."""
         first = offers[0]
-        known = _TOOL_OF_KIND.get(first.kind, ("pass_turn",))
-        name = first.tool or next((tool for tool in known if tool in self.tools), known[0])
-        labels = [offer.key.partition(":")[2] for offer in offers if offer.kind != "done"]
-        given: dict[str, Any] = {"chosen_cards": labels}
-        if name != "choose_card":
-            given |= dict.fromkeys(_KEY_ARGUMENTS, first.key) | _parts(first.key)
-        return name, self.fill(name, given)
-
-    def guess(self, rng: random.Random) -> tuple[str, dict[str, Any]]:
-        """A call where no list says what is legal: something with a card in sight, and soon the end of the turn."""
-        if self.refusals >= 2 or not self.cards or rng.random() < 0.2:
-            return self.call_for([Offer("pass", "")])
-        card = rng.choice(self.cards)
-        kind = rng.choice((f"bench:{card}", f"attach:{card}>active", f"play:{card}", f"evolve:{card}>active"))
-        return self.call_for([Offer(kind, "")])
+        name = first.tool or self._tool(first)
+        if name == "choose_card":
+            labels = [offer.key.partition(":")[2] for offer in offers if offer.kind == "choose"]
+            return name, {"chosen_cards": labels}
+        return name, self.fill(name, {"source_card": first.key, **_parts(first.key)})
 
     def fill(self, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Of ``given`` what the tool takes: its key argument alone where it has one, else the others."""
-        takes = self.tools.get(name)
-        if takes is None:
-            return {key: value for key, value in given.items() if key not in _KEY_ARGUMENTS[1:]}
-        short = next((key for key in _KEY_ARGUMENTS if key in takes and key in given), None)
-        return {key: value for key, value in given.items() if key == short or (short is None and key in takes)}
+        """All arguments of the tool, those that are not ``given`` null."""
+        return {argument: given.get(argument) for argument in self.tools.get(name, tuple(given))}
+
+    def _tool(self, offer: Offer) -> str:
+        if offer.kind in _TOOL_OF_KIND:
+            return _TOOL_OF_KIND[offer.kind]
+        card = _CARD.search(offer.key)
+        kind = self.kinds.get(card[0], "") if card else ""
+        return _TOOL_OF_CARD.get(kind, "attach_energy" if offer.kind == "attach" else "use_item")
 
 
 def read_situation(body: Mapping[str, Any]) -> Situation:
     """What the request ``body`` asks of a player."""
-    messages = body["messages"]
-    newest = max((i for i, message in enumerate(messages) if message.get("role") == "user"), default=0)
-    text = _text(messages[newest]) if messages else ""
-    later = messages[newest + 1 :]
-    called = [call.get("function", {}).get("name") for message in later for call in message.get("tool_calls") or ()]
-    offers = tuple(_offers(text))
+    messages: list[Mapping[str, Any]] = body["messages"]
+    place, shown = _newest_position(messages)
+    later = messages[place + 1 :]
+    schema = _path(body, "response_format", "json_schema", "schema", "properties", "action", "enum")
+    given = tuple(_api_tools(body.get("tools") or ()))
+    written = [] if given else [match for message in messages[:1] for match in _TOOL_LINE.finditer(_text(message))]
+    tools = dict(given) or {match[1]: tuple(re.findall(r"\w+", match[2])) for match in written}
+    you = _mapping(shown.get("you"))
+    choosing = _mapping(shown.get("choosing_card") or shown.get("choosing"))
+    picked = len(choosing.get("picked") or ())
+    kinds = {card: str(facts[1]) for card, facts in _mapping(shown.get("cards")).items() if len(facts) > 1}
+    hand = tuple(_hand(you.get("hand") or (), kinds))
     return Situation(
-        offers=offers,
-        least=_number_of(text, "least"),
-        most=_number_of(text, "most"),
-        cards=tuple(dict.fromkeys(_CARD.findall(text))),
-        refusals=sum(message.get("role") == "tool" for message in later),
-        queried=any(name in _QUERIES for name in called),
-        tools=dict(_tools(body.get("tools") or ())),
+        offers=tuple(_offers(shown)),
+        choosing=bool(choosing),
+        candidates=tuple(_labels(choosing.get("candidates") or ())),
+        least=max(_whole(choosing.get("least")) - picked, 0),
+        most=_whole(choosing.get("most")) - picked,
+        hand=hand,
+        attacks=tuple(_attacks(you, _mapping(shown.get("cards")))),
+        deck_count=_whole(you.get("deck_count", 60)),
+        used=frozenset(name for name, value in _mapping(you.get("used")).items() if value),
+        cards=tuple(dict.fromkeys(_CARD.findall(_text(messages[place])))) if messages else (),
+        kinds=kinds | {card.card: card.kind for card in hand},
+        refusals=sum(message.get("role") == "assistant" for message in later),
+        queried=any(name in _text(message) or name in _called(message) for message in later for name in QUERIES),
+        tools=tools,
+        by_api=bool(given),
+        keys=tuple(key for key in schema if isinstance(key, str)) if isinstance(schema, list) else (),
     )
 
 
-def _offers(text: str) -> Iterator[Offer]:
-    """The actions that the newest list in ``text`` names, as JSON or a line each."""
-    start = text.rfind(LIST_NAME)
-    if start < 0:
-        return
-    rest = text[start + len(LIST_NAME) :]
-    opening = rest.find("[")
-    if 0 <= opening <= 20:
+def _newest_position(messages: Sequence[Mapping[str, Any]]) -> tuple[int, Mapping[str, Any]]:
+    """The last message that shows a position, with what it shows; it may stand behind the answer to a tool call."""
+    for place in range(len(messages) - 1, -1, -1):
+        if messages[place].get("role") in ("user", "tool"):
+            shown = [
+                value for value in _objects(_text(messages[place])) if "you" in value or "available_actions" in value
+            ]
+            if shown:
+                return place, shown[-1]
+    return max(len(messages) - 1, 0), {}
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects in ``text``."""
+    start = text.find("{")
+    while start >= 0:
         try:
-            entries, _ = _DECODER.raw_decode(rest, opening)
+            value, end = _DECODER.raw_decode(text, start)
         except ValueError:
-            entries = []
-        yield from filter(None, map(_offer, entries))
-        return
-    for match in _LINE.finditer(rest):
-        yield Offer(match[1].strip(), match[2].strip())
+            end = start + 1
+        else:
+            yield value
+        start = text.find("{", end)
 
 
-def _offer(entry: Any) -> Offer | None:
-    if isinstance(entry, Mapping):
-        key = next((entry[name] for name in _KEY_ARGUMENTS if isinstance(entry.get(name), str)), None)
-        if key is None:
-            return None
-        tool = entry.get("tool")
-        return Offer(key, json.dumps(entry), tool if isinstance(tool, str) else None)
-    match = _LINE.match(entry) if isinstance(entry, str) else None
-    return Offer(match[1].strip(), match[2].strip()) if match else None
+def _offers(shown: Mapping[str, Any]) -> Iterator[Offer]:
+    """The legal actions as listed: by tool as ``key = sentence``, or as pairs of key and sentence."""
+    listed = shown.get("available_actions")
+    if isinstance(listed, Mapping):
+        for tool, entries in listed.items():
+            for entry in entries:
+                key, _, sentence = str(entry).partition(" = ")
+                yield Offer(key, sentence, str(tool))
+    for entry in shown.get("legal") or ():
+        yield Offer(str(entry[0]), str(entry[1]))
+
+
+def _labels(candidates: Iterable[Any]) -> Iterator[str]:
+    for candidate in candidates:
+        if isinstance(candidate, Mapping):
+            yield str(candidate.get("label"))
+        else:
+            yield str(candidate).partition(": ")[2] or str(candidate)
+
+
+def _hand(hand: Iterable[Any], kinds: Mapping[str, str]) -> Iterator[HandCard]:
+    """Cards of a hand, written as ids or as ``0: Fire Energy (SVE-2), Basic Energy``."""
+    for entry in hand:
+        found = _CARD.search(str(entry))
+        if found:
+            yield HandCard(found[0], kinds.get(found[0]) or str(entry).rpartition(", ")[2])
+
+
+def _attacks(you: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[str]:
+    in_play = you.get("active_and_bench") or [you.get("active")]
+    active = _mapping(in_play[0]) if in_play else {}
+    written = active.get("attacks") or [text for text in facts.get(str(active.get("card")), ()) if "[" in str(text)]
+    for attack in written:
+        yield str(attack).partition(" [")[0]
 
 
 def _parts(key: str) -> dict[str, Any]:
-    """An action's key taken apart into the arguments that tools have."""
-    kind, _, rest = key.partition(":") if ":" in key else key.partition(">")
-    card, _, target = rest.partition(">")
-    name, _, place = card.partition("@")
-    return {
-        "source_card": card if kind != "ability" else place,
-        "target_card": target,
-        "position": "bench",
-        "attack_name": name,
-        "ability_name": name,
-    }
+    """An action's key taken apart into the arguments that tools have beside the card."""
+    rest = key.partition(":")[2]
+    name = rest.partition("@")[0]
+    target = key.rpartition(">")[2] if ">" in key else None
+    return {"target_card": target, "position": "bench", "attack_name": name, "ability_name": name}
 
 
-def _number_of(text: str, name: str) -> int:
-    match = re.search(rf'"?\b{name}\b"?\s*[:=]?\s*(\d+)', text)
-    return int(match[1]) if match else 0
+def _api_tools(tools: Iterable[Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for tool in tools:
+        function = _mapping(_mapping(tool).get("function"))
+        if isinstance(function.get("name"), str):
+            yield function["name"], tuple(_mapping(_path(function, "parameters", "properties")))
+
+
+def _called(message: Mapping[str, Any]) -> list[str]:
+    return [str(_path(call, "function", "name")) for call in message.get("tool_calls") or ()]
+
+
+def _path(value: Any, *names: str) -> Any:
+    for name in names:
+        value = _mapping(value).get(name)
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+        return "\n".join(str(_mapping(part).get("text", "")) for part in content)
     return content if isinstance(content, str) else ""
-
-
-def _tools(tools: Sequence[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for tool in tools:
-        function = tool.get("function", {}) if isinstance(tool, Mapping) else {}
-        if isinstance(function.get("name"), str):
-            yield function["name"], (function.get("parameters") or {}).get("properties") or {}
