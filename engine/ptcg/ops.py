@@ -243,19 +243,6 @@ def choose_opponents_pokemon(question: str, count: int = 1) -> Op:
     return choose
 
 
-def you_may(question: str) -> Op:
-    """Ask whether to go on; "no" ends this effect."""
-
-    def ask(state: State, frame: Frame) -> None:
-        ask_yes_no(state, frame, frame.seat, question)
-
-    def check(state: State, frame: Frame) -> None:
-        if frame.picks == ("no",):
-            stop(state, frame)
-
-    return _both(ask, check)
-
-
 # --- control ---------------------------------------------------------------------------------------------------------
 
 
@@ -710,11 +697,6 @@ def room_on_bench(state: State, seat: int) -> bool:
 def opponent_has_bench(state: State, seat: int) -> bool:
     """Your opponent has a Benched Pokémon."""
     return bool(state.players[1 - seat].bench)
-
-
-def you_have_bench(state: State, seat: int) -> bool:
-    """You have a Benched Pokémon."""
-    return bool(state.players[seat].bench)
 
 
 def in_discard(wanted: CardTest) -> Callable[[State, int], bool]:

@@ -197,11 +197,6 @@ SET_UP = Program((_choose_who_goes_first, _deal, _turn_face_up))
 # --- the turn --------------------------------------------------------------------------------------------------------
 
 
-def is_first_turn(state: State) -> bool:
-    """Whether the player to move is in their first turn of the game."""
-    return state.turn <= 2
-
-
 def _begin_next_turn(state: State, frame: Frame) -> None:
     if state.turn >= state.turn_cap:
         moves.end(state, Result(Outcome.TURN_CAP, None, Cause.TURN_CAP))
