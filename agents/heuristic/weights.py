@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from math import isfinite
 from typing import Any
 
 
@@ -187,7 +189,8 @@ class Weights:
         known = [field.name for field in fields(cls)]
         for name, value in changes.items():
             if name not in known:
-                raise ValueError(f"heuristic agent: there is no weight {name!r}; known: {', '.join(known)}")
-            if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+                like = get_close_matches(str(name), known, 3) or known
+                raise ValueError(f"heuristic agent: there is no weight {name!r}; there is {', '.join(like)}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
                 raise ValueError(f"heuristic agent: weight {name} is {value!r}; a number is wanted")
         return cls(**{name: float(value) for name, value in changes.items()})

@@ -75,7 +75,7 @@ def test_it_never_waits() -> None:
         ({"temperature": -1}, "temperature is -1"),
         ({"temperature": "hot"}, "temperature is 'hot'"),
         ({"temperature": float("inf")}, "temperature is inf"),
-        ({"weights": {"evolv": 1}}, "no weight 'evolv'"),
+        ({"weights": {"evolv": 1}}, "no weight 'evolv'; there is evolve"),
         ({"weights": {"evolve": "much"}}, "weight evolve is 'much'"),
         ({"weights": {"evolve": float("nan")}}, "weight evolve is nan"),
         ({"weights": 3}, "weights is 3"),
