@@ -26,6 +26,12 @@ def _heuristic(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
     return make_heuristic(config, rng_seed)
 
 
+def _search(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
+    from agents.search.agent import make_search
+
+    return make_search(config, rng_seed)
+
+
 def _scripted(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
     from agents.scripted import make_scripted
 
@@ -33,8 +39,21 @@ def _scripted(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
     return make_scripted(config)
 
 
+def _llm(config: Mapping[str, Any], seat: Seat, rng_seed: int) -> Agent:
+    from agents.llm.agent import make_llm
+
+    _refuse_unknown("llm", config, ("model", "harness"))
+    return make_llm(config, seat, rng_seed)
+
+
 # Modules are imported by the builders, so that one kind of agent does not cost a worker what all others import.
-_BUILDERS: dict[str, Builder] = {"random": _random, "heuristic": _heuristic, "scripted": _scripted}
+_BUILDERS: dict[str, Builder] = {
+    "random": _random,
+    "heuristic": _heuristic,
+    "search": _search,
+    "scripted": _scripted,
+    "llm": _llm,
+}
 
 
 def agent_kinds() -> tuple[str, ...]:
