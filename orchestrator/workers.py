@@ -14,9 +14,12 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from agents.factory import make_agent
+from engine.registry import game_version
 from orchestrator.play import (
     FailureCause,
     GameFailure,
@@ -82,6 +85,11 @@ class GameWorker:
         self._waiting: dict[str, Playthrough] = {}
         self._tasks: dict[str, asyncio.Task[Reply]] = {}
         self._heard = time.monotonic()
+        # Whatever a game and its agents import is no part of the first game's time. A fault in it is that game's.
+        with suppress(Exception):
+            game_version(setup.game)
+            for config in setup.agents.values():
+                make_agent(config, 0, 0)
         threading.Thread(target=self._watch_driver, name="watch", daemon=True).start()
 
     async def hello(self) -> str:
