@@ -1,0 +1,148 @@
+"""The scripted player in real games: through the harness, the client and HTTP, as any model plays."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat import QUICK
+
+from agents.base import Decision
+from agents.llm.agent import LLMAgent, make_llm
+from agents.llm.client import OpenAIClient
+from agents.llm.contract import CallKey, ChatReply, ChatRequest
+from agents.llm.models import parse_model
+from agents.loopback import LoopbackServer, Settings
+from agents.loopback.profiles import PROFILES
+from engine.match import Match, MatchSpec, play_forced
+from engine.ptcg.decks import parse_deck
+from engine.registry import new_match
+
+SETTINGS = Settings(seed=3)
+MODEL = {"context_size": 128_000, "price": {"input": 0, "output": 0}, "retry": QUICK}
+DECKS = Path(__file__).parents[3] / "conf" / "deck"
+
+
+@dataclass
+class Played:
+    """What came of (the beginning of) a game."""
+
+    keys: list[str] = field(default_factory=list)
+    decisions: list[Decision] = field(default_factory=list)
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def causes(self) -> Counter[str]:
+        """Why attempts were refused."""
+        return Counter(
+            attempt.cause for decision in self.decisions for attempt in decision.attempt_log if attempt.cause
+        )
+
+    @property
+    def invalid(self) -> int:
+        return sum(decision.invalid_attempts for decision in self.decisions)
+
+
+def play(
+    profile: str,
+    decisions: int = 60,
+    harness: dict[str, Any] | None = None,
+    settings: Settings = SETTINGS,
+    **model: Any,
+) -> Played:
+    """So many decisions of mirror matches of ``profile`` against itself, one match after the other."""
+
+    async def run() -> Played:
+        played = Played()
+        deck = parse_deck((DECKS / "charizard_ex.txt").read_text())
+        async with LoopbackServer(settings) as server:
+            config = {**MODEL, "id": f"loopback/{profile}", "base_url": server.base_url, **model}
+            async with OpenAIClient(parse_model(config)) as client:
+
+                async def caller(key: CallKey, request: ChatRequest) -> ChatReply:
+                    return await client.complete(request)
+
+                for seed in count(5):
+                    agents = [
+                        make_llm({"model": config, "harness": harness or {}}, seat, seed + seat) for seat in (0, 1)
+                    ]
+                    for agent in agents:
+                        agent.connect(caller)
+                    match = new_match(MatchSpec("ptcg", seed, (deck, deck), {}))
+                    while match.result is None and len(played.decisions) < decisions:
+                        await _decide(match, agents, played)
+                    if len(played.decisions) >= decisions:
+                        break
+            played.statistics = server.statistics.to_json()
+        return played
+
+    return asyncio.run(run())
+
+
+async def _decide(match: Match, agents: list[LLMAgent], played: Played) -> None:
+    (seat,) = match.seats_to_act()
+    decision = await agents[seat].act(match.observe(seat), match.legal_actions(seat))
+    played.decisions.append(decision)
+    for action in decision.actions:
+        match.apply(seat, action)
+        played.keys.append(action.key)
+    play_forced(match)
+
+
+@pytest.mark.parametrize("observation", ["structured", "raw"])
+def test_where_actions_are_listed_it_plays_only_those(observation: str) -> None:
+    played = play("greedy", harness={"observation": observation})
+    assert played.invalid == 0
+    assert not any(decision.fallback for decision in played.decisions)
+    kinds = {key.partition(":")[0] for key in played.keys}
+    assert kinds >= {"bench", "attach", "play", "choose"}
+
+
+@pytest.mark.parametrize("observation", ["structured", "raw"])
+def test_where_nothing_is_listed_it_guesses_and_sometimes_rightly(observation: str) -> None:
+    played = play("skill_10", harness={"observation": observation, "mask": "hidden"})
+    attempts = sum(decision.attempts for decision in played.decisions)
+    assert 0.1 < played.invalid / attempts < 0.9
+    own = [key for decision in played.decisions if not decision.fallback for key in [decision.actions[0].key]]
+    assert len({key.partition(":")[0] for key in own}) > 3
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_without_tool_calls_it_answers_in_json(constrained: bool) -> None:
+    played = play("greedy", 30, tool_protocol="json", json_schema=constrained)
+    assert played.invalid == 0
+    assert sum(decision.tool_calls for decision in played.decisions) > 20
+
+
+def test_it_answers_with_a_key_where_nothing_else_is_let_through() -> None:
+    played = play("greedy", 30, {"constraint": "legal"}, tool_protocol="json", json_schema=True)
+    assert not any(decision.fallback for decision in played.decisions)
+
+
+def test_a_bad_player_errs_in_many_ways_and_the_game_goes_on() -> None:
+    played = play("messy", 120)
+    assert len(played.decisions) == 120
+    assert len(played.causes) >= 7
+    assert any(call.reply_cleaned for decision in played.decisions for call in decision.calls)
+
+
+def test_a_bad_line_costs_requests_but_changes_no_game() -> None:
+    steady = play("skill_5")
+    flaky = play("skill_5", settings=Settings(seed=3, server_faults=PROFILES["flaky"].server_faults))
+    assert flaky.keys == steady.keys
+    calls = [call for decision in flaky.decisions for call in decision.calls]
+    assert flaky.statistics["requests"] == len(calls) + sum(call.retries for call in calls)
+    assert flaky.statistics["requests"] > steady.statistics["requests"]
+
+
+def test_the_same_seeds_give_the_same_game() -> None:
+    first, second = play("messy", 40), play("messy", 40)
+    assert first.keys == second.keys
+    assert [d.calls[0].reply for d in first.decisions if d.calls] == [
+        d.calls[0].reply for d in second.decisions if d.calls
+    ]
