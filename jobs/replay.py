@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from engine.match import SEATS, MatchSpec
+from engine.match import SEATS, Cause, MatchSpec
 from engine.registry import game_version
 from engine.replay import Events, Replay, ReplayError, replay_json, result_json
 from jobs.config import ConfigError, ExitCode, group, job, key
@@ -145,6 +145,9 @@ def _ending(row: Mapping[str, Any], names: Sequence[str]) -> str:
 def _differences(replay: Replay, row: Mapping[str, Any]) -> list[str]:
     """How the end of the game differs from what ``row`` says."""
     result = result_json(replay.match.result) or {"outcome": "not over", "winner": None, "cause": None}
+    if row["cause"] == Cause.FORFEIT and replay.match.result is None:
+        # A game that was given up is over, though the match is not: who gave it up is on record only.
+        result = {"outcome": str(row["outcome"]), "winner": row["winner_seat"], "cause": str(row["cause"])}
     found = {
         "outcome": (result["outcome"], row["outcome"]),
         "winner_seat": (result["winner"], row["winner_seat"]),

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final
 
 from agents.base import Agent, BlankObservation, Decision
 from agents.factory import make_agent
-from engine.match import SEATS, Action, IllegalAction, Match, MatchSpec, Seat
+from engine.match import SEATS, Action, Cause, IllegalAction, Match, MatchSpec, Outcome, Result, Seat
 from engine.registry import new_match
 from orchestrator.config import TournamentConfig
 from orchestrator.schedule import ScheduledGame
@@ -95,27 +95,39 @@ class Setup:
 
 @dataclass(slots=True)
 class Tally:
-    """What one seat did in a game."""
+    """What one seat did in a game; from ``attempts`` to ``cost_usd`` only what agents that wait report."""
 
     decisions: int = 0
+    agent_seconds: float = 0.0
     attempts: int = 0
+    invalid_attempts: int = 0
     fallbacks: int = 0
     tool_calls: int = 0
+    calls: int = 0
     input_tokens: int = 0
+    cached_input_tokens: int = 0
     output_tokens: int = 0
+    reasoning_tokens: int = 0
     cost_usd: float = 0.0
-    agent_seconds: float = 0.0
 
-    def add(self, decision: Decision) -> None:
-        """Count ``decision``."""
+    def add(self, decision: Decision, measured: bool) -> None:
+        """Count ``decision``, with what it took where that is ``measured``."""
         self.decisions += 1
-        self.attempts += decision.attempts
-        self.fallbacks += decision.fallback is not None
-        self.tool_calls += decision.tool_calls
-        self.input_tokens += decision.input_tokens
-        self.output_tokens += decision.output_tokens
-        self.cost_usd += decision.cost_usd
         self.agent_seconds += decision.seconds
+        if measured:
+            self.attempts += decision.attempts
+            self.invalid_attempts += decision.invalid_attempts
+            self.fallbacks += decision.fallback is not None
+            self.tool_calls += decision.tool_calls
+            self.calls += len(decision.calls)
+            self.input_tokens += decision.input_tokens
+            self.cached_input_tokens += decision.cached_input_tokens
+            self.output_tokens += decision.output_tokens
+            self.reasoning_tokens += decision.reasoning_tokens
+            self.cost_usd += decision.cost_usd
+
+
+_MEASURED: Final = tuple(each.name for each in fields(Tally) if each.name not in ("decisions", "agent_seconds"))
 
 
 @dataclass(slots=True)
@@ -126,6 +138,8 @@ class Playthrough:
     steps: int = 0
     actions: list[str] = field(default_factory=list)
     tallies: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
+    forfeited: Seat | None = None
+    """Who gave the game up: it is over, though the match is not."""
 
 
 def play_now(
@@ -153,7 +167,7 @@ async def play(
     longer than ``limit`` seconds is cut at its next decision.
     """
     try:
-        while seats := match.seats_to_act():
+        while game.forfeited is None and (seats := match.seats_to_act()):
             asked: list[tuple[Seat, tuple[Action, ...]]] = []
             for seat in seats:
                 legal = match.legal_actions(seat)
@@ -168,12 +182,13 @@ async def play(
                 if len(asked) == 1:
                     seat, legal = asked[0]
                     decision = await _ask(match, agents[seat], names[seat], seat, legal)
-                    _apply(match, names[seat], seat, legal, decision, game)
+                    _apply(match, agents[seat], names[seat], seat, legal, decision, game)
                 else:
                     decisions = await _ask_all(match, agents, names, asked)
                     for (seat, legal), decision in zip(asked, decisions, strict=True):
-                        _apply(match, names[seat], seat, legal, decision, game)
-        if match.result is None:
+                        if game.forfeited is None:
+                            _apply(match, agents[seat], names[seat], seat, legal, decision, game)
+        if match.result is None and game.forfeited is None:
             raise GameFailure(FailureCause.ENGINE_ERROR, "nobody is to act, yet there is no result")
     except GameFailure:
         raise
@@ -203,9 +218,19 @@ async def _ask_all(
 
 
 def _apply(
-    match: Match, name: str, seat: Seat, legal: tuple[Action, ...], decision: Decision, game: Playthrough
+    match: Match,
+    agent: Agent,
+    name: str,
+    seat: Seat,
+    legal: tuple[Action, ...],
+    decision: Decision,
+    game: Playthrough,
 ) -> None:
     """Play the actions of ``decision`` and record them, without those that were forced, as everywhere."""
+    game.tallies[seat].add(decision, agent.waits)
+    if decision.forfeit:
+        game.forfeited = seat
+        return
     for number, action in enumerate(decision.actions):
         forced = number > 0 and len(match.legal_actions(seat)) == 1
         try:
@@ -220,7 +245,6 @@ def _apply(
             game.actions.append(f"{seat} {action.key}")
     if not decision.actions:
         raise GameFailure(FailureCause.AGENT_ERROR, f"{name} decided for no action")
-    game.tallies[seat].add(decision)
 
 
 def finished_row(
@@ -228,6 +252,8 @@ def finished_row(
 ) -> dict[str, Any]:
     """The row of a game that has come to its end (``results.schema.GAMES``); times are left to the caller."""
     result = match.result
+    if game.forfeited is not None:
+        result = Result(Outcome.WIN, 1 - game.forfeited, Cause.FORFEIT)
     if result is None:
         raise ValueError("the game is not over")
     row = _shared(setup, scheduled, attempt)
@@ -243,7 +269,7 @@ def finished_row(
         tally = game.tallies[seat]
         row[f"decisions_{seat}"] = tally.decisions
         if agents[seat].waits:
-            for name in ("attempts", "fallbacks", "tool_calls", "input_tokens", "output_tokens", "cost_usd"):
+            for name in _MEASURED:
                 row[f"{name}_{seat}"] = getattr(tally, name)
         if agents[seat].waits or tally.agent_seconds:
             row[f"agent_seconds_{seat}"] = tally.agent_seconds

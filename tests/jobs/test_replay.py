@@ -203,6 +203,37 @@ def test_decisions_of_several_picks_are_replayed(capsys: pytest.CaptureFixture[s
     assert out[-1].startswith("ends as recorded")
 
 
+class Resigning:
+    """Plays the first action twice and then gives up."""
+
+    reads_observation = False
+    waits = False
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def act(self, observation: Observation, legal: Sequence[Action]) -> Decision:
+        self.asked += 1
+        return Decision((), forfeit=True) if self.asked == 3 else Decision((legal[0],))
+
+
+def test_a_game_that_was_given_up_is_replayed_to_where_it_was(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = cards()
+    schedule, setup = Schedule(config), Setup.of(config)
+    game, scheduled = Playthrough(), schedule.game_at(0)
+    match, _ = build(setup, scheduled, 1)
+    agents = (Resigning(), Resigning())
+    play_now(match, agents, scheduled.entrants, 60.0, game)
+    row = finished_row(setup, scheduled, 1, match, agents, game)
+    run = Run.create(tmp_path / "r", Manifest("r", identity_of(config), schedule.digest(), "ptcg"))
+    run.write_part("games", table_from_rows("games", [row]), "part")
+    code, out, err = replayed(capsys, tmp_path, f"game={row['game_id']}")
+    assert (code, err) == (0, [])
+    assert " by forfeit " in out[-1]
+
+
 @pytest.mark.parametrize(
     ("argv", "said"),
     [

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import engine.match
 import results.schema
+from agents.base import Decision
 from engine.match import action_with_key, play_forced
 from engine.registry import new_match
 from orchestrator.config import Entrant, LimitsConfig, TournamentConfig
@@ -156,6 +158,57 @@ def test_an_agent_that_waits_though_it_says_it_never_does_fails_as_an_agent() ->
     with pytest.raises(GameFailure, match="waits, though its agent says that it never does") as caught:
         play_now(match, (Liar(), second), ("liar", "b"), 60.0, Playthrough())
     assert caught.value.cause == FailureCause.AGENT_ERROR
+
+
+def test_a_game_that_is_given_up_is_won_by_the_other_and_says_so() -> None:
+    setup, scheduled = prepared(turns=8)
+    match, (first, second) = build(setup, scheduled, 1)
+
+    class Resigning:
+        reads_observation = False
+        waits = False
+        asked = 0
+
+        async def act(self, observation: Any, legal: Any) -> Decision:
+            self.asked += 1
+            return Decision((), forfeit=True) if self.asked == 3 else await first.act(observation, legal)
+
+    agents = (Resigning(), second)
+    game = Playthrough()
+    play_now(match, agents, scheduled.entrants, 60.0, game)
+    row = finished_row(setup, scheduled, 1, match, agents, game)
+    results.schema.table_from_rows("games", [row])
+    assert (row["outcome"], row["cause"], row["winner_seat"], row["winner"]) == ("win", "forfeit", 1, "b")
+    assert (row["decisions_0"], row["decisions_1"], len(row["actions"])) == (3, 2, 4)
+
+
+def test_what_an_agent_that_waits_reports_is_summed_and_for_others_not_known() -> None:
+    setup, scheduled = prepared(turns=6)
+    match, (first, second) = build(setup, scheduled, 1)
+
+    class Reporting:
+        reads_observation = False
+        waits = True
+
+        async def act(self, observation: Any, legal: Any) -> Decision:
+            made = await first.act(observation, legal)
+            return replace(
+                made, attempts=3, invalid_attempts=2, fallback="random", tool_calls=4, input_tokens=100,
+                cached_input_tokens=50, output_tokens=20, reasoning_tokens=10, cost_usd=0.25, seconds=1.5,
+            )  # fmt: skip
+
+    agents = (Reporting(), second)
+    game = Playthrough()
+    asyncio.run(play(match, agents, scheduled.entrants, 60.0, game))
+    row = finished_row(setup, scheduled, 1, match, agents, game)
+    results.schema.table_from_rows("games", [row])
+    expected = {
+        "decisions": 3, "attempts": 9, "invalid_attempts": 6, "fallbacks": 3, "tool_calls": 12, "calls": 0,
+        "input_tokens": 300, "cached_input_tokens": 150, "output_tokens": 60, "reasoning_tokens": 30,
+        "cost_usd": 0.75, "agent_seconds": 4.5,
+    }  # fmt: skip
+    assert {name: row[f"{name}_0"] for name in expected} == expected
+    assert [name for name in expected if row.get(f"{name}_1") is not None] == ["decisions"]
 
 
 def test_an_option_named_attempt_tells_which_try_it_is() -> None:
