@@ -9,7 +9,7 @@ _COUNTERS_FOR_HEX = 2
 
 
 def _is_opposite_active(state: State, owner: int, seat: int, other: Pokemon, name: str) -> bool:
-    return seat != owner and other is state.players[seat].active and name != _MIDNIGHT_FLUTTERING
+    return other is state.players[seat].active and name != _MIDNIGHT_FLUTTERING
 
 
 def _choose_where_to_put_counters(state: State, frame: Frame) -> None:

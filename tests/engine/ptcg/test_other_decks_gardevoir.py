@@ -330,6 +330,8 @@ def test_lillies_determination_does_not_show_the_hand() -> None:
 def test_lillies_determination_can_be_played_as_the_last_card() -> None:
     match = play(position(side("CRZ-111", hand=["ASC-192"], deck=[R, R])), "play:ASC-192")
     assert hand(match, 0) == [R, R]
+    # With an empty deck it still shuffles a hand in and draws it again; without a hand it would do nothing.
+    assert "play:ASC-192" in keys(position(side("CRZ-111", hand=["ASC-192", L], deck=[])))
     assert "play:ASC-192" not in keys(position(side("CRZ-111", hand=["ASC-192"], deck=[])))
 
 
@@ -352,6 +354,7 @@ def test_night_stretcher_takes_a_pokemon_or_a_basic_energy() -> None:
     assert candidates(match) == {"SVI-86", P}
     assert "done" not in keys(match)
     play(match, "choose:SVI-86")
+    assert choosing(match) is None
     assert hand(match, 0) == ["SVI-86"]
     assert view(match, 1)["opponent"]["hand"] == ["SVI-86"]
     assert "play:SFA-61" not in keys(position(side("CRZ-111", hand=["SFA-61"], discard=[MIST, "PAF-89"])))

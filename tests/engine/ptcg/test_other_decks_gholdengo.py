@@ -154,13 +154,13 @@ def test_run_away_draw_is_each_dudunsparces_own() -> None:
 
 def test_helpful_slash_attaches_a_G_to_the_bench() -> None:
     scyther = pokemon("MEW-123", energy=[G])
-    match = position(side(scyther, "PAR-88", "PAR-139", discard=[G, R]), "SIT-139")
+    match = position(side(scyther, "PAR-88", "PAR-139", discard=[G, G, R]), "SIT-139")
     play(match, "attack:Helpful Slash")
     assert candidates(match) == {"bench1", "bench2"}
     play(match, "choose:bench2")
     assert last_damage(match) == 20
     assert bench(match, 0, 2)["energy"] == [G]
-    assert discard(match, 0) == [R]
+    assert discard(match, 0) == [G, R]
 
 
 def test_helpful_slash_without_G_or_bench_is_damage_only() -> None:
@@ -294,16 +294,18 @@ def test_superior_energy_retrieval_takes_up_to_four_and_needs_two_other_cards_an
     play(match, "play:PAL-189", *[f"choose:{M}"] * 3)
     assert hand(match, 0) == [M] * 4
     assert discard(match, 0) == sorted([M, M, "PAL-189", "PAR-88", "PAR-88"])
+    assert "play:PAL-189" in keys(position(side("CRZ-111", hand=["PAL-189", M, M], discard=[M])))
     assert "play:PAL-189" not in keys(position(side("CRZ-111", hand=["PAL-189", M], discard=[M])))
     assert "play:PAL-189" not in keys(position(side("CRZ-111", hand=["PAL-189", M, M], discard=[MIST])))
 
 
 def test_energy_retrieval_takes_one_or_two_basic_energy() -> None:
-    match = position(side("CRZ-111", hand=["CRZ-127"], discard=[M, R, R, MIST]))
+    match = position(side("CRZ-111", hand=["CRZ-127"], discard=[M, M, R, R, MIST]))
     play(match, "play:CRZ-127")
     assert candidates(match) == {R, M}
     assert "done" not in keys(match)
     play(match, f"choose:{R}", f"choose:{M}")
+    assert choosing(match) is None
     assert hand(match, 0) == [R, M]
     assert "play:CRZ-127" not in keys(position(side("CRZ-111", hand=["CRZ-127"], discard=[MIST])))
 

@@ -47,11 +47,11 @@ def test_primal_turbo_attaches_two_special_energy_to_one_pokemon() -> None:
     match = position(side("SIT-138", "SIT-147", "SIT-147", deck=[GIFT, MIST, JET, R, R]))
     play(match, "ability:Primal Turbo@bench1")
     assert candidates(match) == {GIFT, MIST, JET}
-    play(match, f"choose:{GIFT}", f"choose:{MIST}")
+    play(match, f"choose:{GIFT}", f"choose:{JET}")
     assert candidates(match) == {"active", "bench1", "bench2"}
     play(match, "choose:active")
-    assert sorted(active(match, 0)["energy"]) == [GIFT, MIST]
-    assert deck_counts(match, 0) == Counter([JET, R, R])
+    assert sorted(active(match, 0)["energy"]) == [GIFT, JET]
+    assert deck_counts(match, 0) == Counter([MIST, R, R])
     assert own(match, 0)["used"]["energy"] is False
     assert "ability:Primal Turbo@bench1" not in keys(match)
     assert "ability:Primal Turbo@bench2" in keys(match)
@@ -124,9 +124,9 @@ def test_summoning_star_takes_colorless_pokemon_without_a_rule_box_of_any_stage(
     play(match, "ability:Summoning Star@active")
     assert candidates(match) == {"SIT-147", "TEF-137", "CRZ-111"}
     assert "done" not in keys(match)
-    play(match, "choose:SIT-147", "choose:TEF-137")
-    assert sorted(bench_cards(match, 0)) == ["SIT-147", "TEF-137"]
-    assert sorted(set(pile) - set(discard(match, 0))) == ["SIT-147", "TEF-137"]
+    play(match, "choose:CRZ-111", "choose:SIT-147")
+    assert sorted(bench_cards(match, 0)) == ["CRZ-111", "SIT-147"]
+    assert sorted(set(pile) - set(discard(match, 0))) == ["CRZ-111", "SIT-147"]
     # They can be used at once.
     place = 1 + bench_cards(match, 0).index("SIT-147")
     assert f"ability:Primal Turbo@bench{place}" in keys(match)
@@ -171,7 +171,7 @@ def test_knocking_out_lugia_vstar_takes_two_prizes() -> None:
 
 
 def test_minccino_calls_for_family() -> None:
-    match = position(side(pokemon("BRS-124", energy=[R]), deck=["SIT-138", "PRE-43", "SIT-147", R]))
+    match = position(side(pokemon("BRS-124", energy=[R]), deck=["SIT-138", "PRE-43", "PRE-43", "SIT-147", R]))
     play(match, "attack:Call for Family")
     assert candidates(match) == {"SIT-138", "PRE-43"}
     play(match, "choose:PRE-43", "choose:SIT-138")
@@ -203,6 +203,8 @@ def test_hex_hurl_deals_its_counters_out_in_any_way() -> None:
     assert active(apart, 1)["damage"] == 90
     together = hex_hurl(side("SIT-139", "SIT-138", "MEW-151"), "choose:opponent.bench2")
     assert [bench(together, 1, i)["damage"] for i in (1, 2)] == [0, 20]
+    (event,) = events(together, 0, "counters")
+    assert (event["seat"], event["place"], event["count"]) == (1, "bench2", 2)
 
 
 def test_hex_hurl_puts_both_counters_where_there_is_one_benched_pokemon_or_none_without() -> None:
