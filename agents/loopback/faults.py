@@ -11,6 +11,10 @@ class ServerFault(StrEnum):
 
     RATE_LIMITED = "rate_limited"
     """429, with Retry-After where an argument gives its seconds."""
+    BURST = "burst"
+    """429 for this and every request of as many seconds as the argument says (1), with Retry-After."""
+    SILENT_BURST = "silent_burst"
+    """The same without Retry-After."""
     OVERLOADED = "overloaded"
     """529."""
     UNAVAILABLE = "unavailable"

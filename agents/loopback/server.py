@@ -69,6 +69,8 @@ class LoopbackServer:
         self._script = deque(self._settings.script)
         self._requests = Window(self._settings.limit_seconds)
         self._tokens = Window(self._settings.limit_seconds)
+        self._burst_until = 0.0
+        self._burst_is_silent = False
 
     @property
     def base_url(self) -> str:
@@ -158,6 +160,10 @@ class LoopbackServer:
         if isinstance(step.fault, ServerFault) and step.fault in _ERRORS:
             status, code, message = _ERRORS[step.fault]
             return self._error(statistics, status, code, message, step.argument)
+        if step.fault in (ServerFault.BURST, ServerFault.SILENT_BURST):
+            self._burst_until = now + (1.0 if step.argument is None else step.argument)
+            self._burst_is_silent = step.fault is ServerFault.SILENT_BURST
+            return self._burst(statistics, now)
         if step.fault is ServerFault.STALL:
             await asyncio.sleep(3600.0 if step.argument is None else step.argument)
         elif profile.latency_ms or profile.jitter_ms:
@@ -196,6 +202,8 @@ class LoopbackServer:
         if settings.in_flight is not None and statistics.all.in_flight > settings.in_flight:
             statistics.faults["limit_in_flight"] += 1
             return self._error(statistics, 429, "rate_limit_exceeded", "Too many concurrent requests.")
+        if now < self._burst_until:
+            return self._burst(statistics, now)
         share = settings.limit_seconds / 60
         for name, window, amount, limit in (
             ("requests", self._requests, 1, settings.requests_per_minute),
@@ -210,6 +218,10 @@ class LoopbackServer:
         self._requests.add(now, 1)
         self._tokens.add(now, tokens)
         return None
+
+    def _burst(self, statistics: Statistics, now: float) -> web.Response:
+        wait = None if self._burst_is_silent else self._burst_until - now
+        return self._error(statistics, 429, "rate_limit_exceeded", "Rate limit reached.", wait)
 
     def _profile(self, model: str) -> Profile:
         if model not in self._profiles:

@@ -112,6 +112,18 @@ def test_a_script_says_what_becomes_of_the_first_requests() -> None:
     serve(Settings(script=parse_script("rate_limited*2:1.5, unavailable, no_credits, ok")), talk)
 
 
+@pytest.mark.parametrize(("fault", "is_told"), [("burst", True), ("silent_burst", False)])
+def test_a_burst_refuses_everyone_for_a_while(fault: str, is_told: bool) -> None:
+    async def talk(post: Post, server: LoopbackServer) -> None:
+        replies = [await post(request(n)) for n in range(6)]
+        assert [status for status, _, _ in replies] == [200, 200, 429, 429, 429, 429]
+        assert all(("Retry-After" in headers) is is_told for _, _, headers in replies[2:])
+        server.reset()
+        assert (await post(request()))[0] == 200
+
+    serve(Settings(script=parse_script(f"ok*2,{fault}:600")), talk)
+
+
 def test_scripts_are_read_and_wrong_ones_refused() -> None:
     assert parse_script("stall:2.5,ok*2,empty") == (
         Step(ServerFault.STALL, 2.5),
