@@ -68,7 +68,7 @@ pokemon(
 
 
 def _colorless_without_rule_box(card: Card) -> bool:
-    return card.is_pokemon and "C" in card.types and not card.rule_box
+    return "C" in card.types and not card.rule_box
 
 
 pokemon(
