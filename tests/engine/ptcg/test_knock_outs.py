@@ -162,6 +162,18 @@ def test_sudden_death_is_a_new_game_with_one_prize_each() -> None:
     assert not [key for key in keys(match) if key.startswith(("attack", "play:PAF-80"))]
 
 
+def test_the_turn_cap_counts_the_turns_before_a_sudden_death() -> None:
+    sick = pokemon("CRZ-111", damage=50, conditions=["poisoned"])
+    sick_side = side(sick, deck=["PAF-7"] * 30)
+    match = position(sick_side, sick_side, options={"turn_cap": 7})
+    play(match, "pass")
+    while match.result is None:
+        legal = keys(match)
+        play(match, next((key for key in ("done", "pass", "choose:0") if key in legal), legal[0]), forced=False)
+    assert outcome(match) == ("turn_cap", None, "turn_cap")
+    assert match.turn == 7
+
+
 def test_the_winner_of_a_sudden_death_is_recorded_as_such() -> None:
     match = position(side(BURNING, prizes=1), side("CRZ-111", "MEW-16"), prize_count=1, sudden_death=True)
     play(match, "attack:Burning Darkness")

@@ -140,6 +140,7 @@ def test_confusion_can_knock_out_the_attacker() -> None:
     assert active(match, 0)["card"] == "OBF-80"
     assert actor(match) == 1
     # It fell in its own player's turn.
+    assert own(match, 0)["knocked_out_last_turn"] is False
     play(match, "pass")
     assert own(match, 0)["knocked_out_last_turn"] is False
 

@@ -94,6 +94,16 @@ def test_a_used_stadium_cannot_be_used_again_but_the_opponent_may_use_it() -> No
     assert "stadium:OBF-196" in keys(match)
 
 
+def test_another_stadium_may_be_used_in_the_turn_in_which_the_old_one_was() -> None:
+    """Town Store, then Artazon played over it."""
+    match = position(
+        side("CRZ-111", hand=["PAL-171"], deck=["SVI-169", "PAF-7", R]), stadium={"card": "OBF-196", "owner": 1}
+    )
+    play(match, "stadium:OBF-196", "choose:SVI-169", "play:PAL-171", "stadium:PAL-171", "choose:PAF-7")
+    assert bench_cards(match, 0) == ["PAF-7"]
+    assert not starting(keys(match), "stadium:")
+
+
 def test_a_full_bench_takes_no_further_pokemon() -> None:
     match = position(side("CRZ-111", "MEW-16", "PAF-7", "BRS-41", "OBF-80", hand=["PAF-7", "PAF-7"]))
     play(match, "bench:PAF-7")
