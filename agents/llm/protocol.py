@@ -229,7 +229,12 @@ def _given(arguments: Any) -> Mapping[str, Any] | None:
 
 
 def _written(arguments: Any) -> str:
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    if isinstance(arguments, str):
+        return arguments
+    try:
+        return json.dumps(arguments, ensure_ascii=False)
+    except RecursionError:
+        return "{}"
 
 
 def _text(value: Any) -> str:

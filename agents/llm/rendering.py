@@ -157,11 +157,12 @@ def _choosing(observation: PtcgObservation, choosing: Mapping[str, Any], listed:
 
 
 def _candidate(observation: PtcgObservation, item: Mapping[str, Any]) -> str:
-    copies = f", {item['copies']} copies" if item["copies"] > 1 else ""
+    """Index, label and name, as in ``1: PAF-7 Charmander, 3 copies`` or ``0: bench2 Charmander``."""
     label = item["label"]
-    name = _place_name(observation, label) or _named_label(label)
-    said = label if name == label else f"{label} {name}"
-    return f"{item['index']}: {said}{copies}"
+    card = label.partition("@")[0]
+    name = CARDS[INDEX[card]].name if card in INDEX else _place_name(observation, label)
+    copies = f", {item['copies']} copies" if item["copies"] > 1 else ""
+    return f"{item['index']}: {label}{' ' + name if name else ''}{copies}"
 
 
 def _named_label(label: str) -> str:

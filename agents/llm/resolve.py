@@ -18,6 +18,7 @@ Arguments = Mapping[str, Any]
 
 _JSON_TYPES = {"string": "text", "integer": "a whole number", "array": "a list", "null": "null"}
 _SHOWN_KEYS = 12
+_SHOWN_CHARACTERS = 300
 
 
 def check_arguments(tool: Tool, arguments: Arguments) -> None:
@@ -154,7 +155,7 @@ def _is_ability(action: PtcgAction, source: str, arguments: Arguments, observati
 
 def _not_legal(tool: Tool, arguments: Arguments, legal: Sequence[PtcgAction], listed: bool) -> str:
     said = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value is not None)
-    text = f"Not legal now: {tool.name}({said})."
+    text = f"Not legal now: {tool.name}({said[:_SHOWN_CHARACTERS]})."
     if not listed:
         return text
     own = [action.key for action in legal if tool_of(action) == tool.name]

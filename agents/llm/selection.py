@@ -35,7 +35,8 @@ def _picked(observation: PtcgObservation, prompt: Prompt, places: Sequence[int])
     for number, place in enumerate(places):
         if number and is_complete(pending):
             raise Refused(
-                Cause.ILLEGAL_ACTION, f"{len(places)} picks are too many. {_wanted(prompt)} Nothing was chosen."
+                Cause.ILLEGAL_ACTION,
+                f"{len(places)} picks are too many. {_wanted(observation, prompt)} Nothing was chosen.",
             )
         legal, legal_places = prompt_actions(known, pending)
         if place not in legal_places:
@@ -45,17 +46,22 @@ def _picked(observation: PtcgObservation, prompt: Prompt, places: Sequence[int])
     if not places or not is_complete(pending):
         if DONE not in prompt_actions(known, pending)[0]:
             raise Refused(
-                Cause.ILLEGAL_ACTION, f"{len(places)} picks are too few. {_wanted(prompt)} Nothing was chosen."
+                Cause.ILLEGAL_ACTION,
+                f"{len(places)} picks are too few. {_wanted(observation, prompt)} Nothing was chosen.",
             )
         actions.append(DONE)
     return tuple(actions)
 
 
-def _wanted(prompt: Prompt) -> str:
+def _wanted(observation: PtcgObservation, prompt: Prompt) -> str:
     if prompt.minimum_total:
         return f"Choose cards that together provide {prompt.minimum_total} Energy, none of them superfluous."
-    least, most = prompt.least - len(prompt.picks), prompt.most - len(prompt.picks)
-    return f"Choose {most}." if least == most else f"Choose from {max(least, 0)} to {most}."
+    least, most = max(prompt.least - len(prompt.picks), 0), prompt.most - len(prompt.picks)
+    more = " more" if prompt.picks else ""
+    wanted = f"Choose {most}{more}." if least == most else f"Choose from {least} to {most}{more}."
+    if not prompt.picks:
+        return wanted
+    return f"{wanted} {', '.join(label_of(observation, prompt, place) for place in prompt.picks)} is picked already."
 
 
 def _why_not(observation: PtcgObservation, prompt: Prompt, places: Sequence[int], place: int) -> str:
@@ -63,10 +69,10 @@ def _why_not(observation: PtcgObservation, prompt: Prompt, places: Sequence[int]
     if places.count(place) + prompt.picks.count(place) > prompt.counts[place]:
         return f"{label} can be chosen {prompt.counts[place]} times at most."
     if len(places) < prompt.least - len(prompt.picks):
-        return f"{len(places)} picks are too few. {_wanted(prompt)}"
+        return f"{len(places)} picks are too few. {_wanted(observation, prompt)}"
     if prompt.minimum_total:
-        return f"These picks do not pay as wanted. {_wanted(prompt)}"
-    return f"{label} cannot be chosen with the others. {_wanted(prompt)}"
+        return f"These picks do not pay as wanted. {_wanted(observation, prompt)}"
+    return f"{label} cannot be chosen with the others. {_wanted(observation, prompt)}"
 
 
 def label_of(observation: PtcgObservation, prompt: Prompt, place: int) -> str:
@@ -81,7 +87,7 @@ def _places(observation: PtcgObservation, prompt: Prompt, chosen: Sequence[str |
     for item, count in asked.items():
         fitting = _fitting(observation, prompt, item)
         if not fitting:
-            raise Refused(Cause.ILLEGAL_ACTION, f"{item!r} is none of the candidates. Nothing was chosen.")
+            raise Refused(Cause.ILLEGAL_ACTION, f"{_quoted(item)} is none of the candidates. Nothing was chosen.")
         places.extend(_spread(observation, prompt, item, fitting, count))
     return sorted(places)
 
@@ -93,8 +99,8 @@ def _fitting(observation: PtcgObservation, prompt: Prompt, item: str | int) -> l
     exact = [place for place in everything if said in (labels[place], f"choose:{labels[place]}")]
     if exact:
         return exact
-    if prompt.kind != NUMBER_KIND and said.isdigit():
-        return [int(said)] if int(said) < len(prompt.items) else []
+    if prompt.kind != NUMBER_KIND and said.isdecimal():
+        return [int(said)] if len(said) < 4 and int(said) < len(prompt.items) else []
     return [place for place in everything if _is_named(observation, prompt, place, said)]
 
 
@@ -103,11 +109,11 @@ def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: st
     card = found.card if found.card >= 0 else found.target
     if card < 0:
         return False
-    label = plain(label_of(observation, prompt, place))
     if said.partition(":")[0].isdigit():
-        # The candidate as it is listed: "2: PAF-7 …".
+        # The candidate as it is listed: "2: PAF-7 Charmander, 3 copies".
         said = said.partition(":")[2].strip()
-    return same_name(said, CARDS[card]) or (said.startswith(label) and same_name(said[len(label) :], CARDS[card]))
+    label = plain(label_of(observation, prompt, place))
+    return same_name(said, CARDS[card]) or said.startswith(f"{label} ")
 
 
 def _spread(
@@ -122,4 +128,8 @@ def _spread(
     if len(available) == count or all(alike(observation, first, other) for other in others):
         return available[:count] if len(available) >= count else [*available, *[fitting[0]] * (count - len(available))]
     what = "the id" if prompt.kind == CARDS_KIND else "the label or index"
-    raise Refused(Cause.AMBIGUOUS, f"{item!r} fits {len(fitting)} candidates; give {what}. Nothing was chosen.")
+    raise Refused(Cause.AMBIGUOUS, f"{_quoted(item)} fits {len(fitting)} candidates; give {what}. Nothing was chosen.")
+
+
+def _quoted(item: str | int) -> str:
+    return repr(item)[:80]

@@ -157,7 +157,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         },
         kinds=(ActionKind.CHOOSE, ActionKind.DONE),
     ),
-    Tool("pass_turn", "End your turn without attacking.", kinds=(ActionKind.PASS,)),
+    Tool("pass_turn", "Finish your turn; there is no attack this turn.", kinds=(ActionKind.PASS,)),
     Tool(
         "query_card",
         "Read a card: numbers, Abilities, attacks, effect. Changes nothing.",
