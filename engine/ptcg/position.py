@@ -7,6 +7,7 @@ no effect is going on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -181,7 +182,22 @@ def _player(state: State, where: str, side: Mapping[str, Any]) -> Player:
         )
         for len_, own, opponents in side.get("bottom_known", [])
     )
+    _check_memory(where, player)
     return player
+
+
+def _check_memory(where: str, player: Player) -> None:
+    """What is remembered has to be there."""
+    if Counter(player.known_hand) - Counter(player.hand):
+        raise PositionError(f"{where}.known_hand: names cards that are not in the hand")
+    if player.top_known > len(player.deck):
+        raise PositionError(f"{where}.top_known: {player.top_known} cards; the deck has {len(player.deck)}")
+    place = 0
+    for size, *memories in player.bottom:
+        block = Counter(player.deck[place : place + size])
+        place += size
+        if place > len(player.deck) or any(Counter(memory) - block for memory in memories):
+            raise PositionError(f"{where}.bottom_known: names cards that are not there at the bottom of the deck")
 
 
 def _pokemon(state: State, where: str, given: Any) -> Pokemon:
@@ -197,6 +213,8 @@ def _pokemon(state: State, where: str, given: Any) -> Pokemon:
     energy = (Kind.BASIC_ENERGY, Kind.SPECIAL_ENERGY)
     pokemon.energy = [_card(f"{where}.energy", card, energy) for card in given.get("energy", [])]
     pokemon.tools = [_card(f"{where}.tools", card, (Kind.TOOL,)) for card in given.get("tools", [])]
+    if len(pokemon.tools) > 1:
+        raise PositionError(f"{where}.tools: {len(pokemon.tools)} Pokémon Tools; a Pokémon has at most 1")
     damage = _whole(given, where, "damage", 0, 0)
     if damage % 10:
         raise PositionError(f"{where}.damage: {damage} is not a multiple of 10")

@@ -151,6 +151,27 @@ def test_the_fields_of_the_design_are_read() -> None:
             {"options": {"turn_cap": "no"}, "players": [{"active": "PAF-7"}] * 2},
             "position.options: option turn_cap is 'no'",
         ),
+        (
+            {"players": [{"active": {"card": "PAF-7", "tools": ["SVI-169", "TEF-159"]}}, {"active": "PAF-7"}]},
+            r"players\[0\].active.tools: 2 Pokémon Tools; a Pokémon has at most 1",
+        ),
+        (
+            {"players": [{"active": "PAF-7", "hand": ["PAF-8"], "known_hand": ["PAF-7"]}, {"active": "PAF-7"}]},
+            r"players\[0\].known_hand: names cards that are not in the hand",
+        ),
+        (
+            {"players": [{"active": "PAF-7", "deck": ["PAF-8"], "top_known": 2}, {"active": "PAF-7"}]},
+            r"players\[0\].top_known: 2 cards; the deck has 1",
+        ),
+        (
+            {
+                "players": [
+                    {"active": "PAF-7", "deck": ["PAF-8"], "bottom_known": [[1, ["PAF-7"], []]]},
+                    {"active": "PAF-7"},
+                ]
+            },
+            r"players\[0\].bottom_known: names cards that are not there",
+        ),
         ({"options": {"cap": 1}, "players": [{"active": "PAF-7"}] * 2}, "position.options: unknown field 'cap'"),
     ],
 )
