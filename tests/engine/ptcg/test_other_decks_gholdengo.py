@@ -264,9 +264,11 @@ def test_what_lies_on_top_is_forgotten_when_the_deck_is_shuffled() -> None:
 
 
 def test_mortys_conviction_draws_for_each_of_the_opponents_benched_pokemon() -> None:
-    match = position(side("CRZ-111", "CRZ-111", hand=["TEF-155", M], deck=[R] * 5), side("CRZ-111", "MEW-16", "PAF-7"))
-    play(match, "play:TEF-155")
-    assert hand(match, 0) == [R, R]
+    match = position(
+        side("CRZ-111", "CRZ-111", hand=["TEF-155", L, M], deck=[R] * 5), side("CRZ-111", "MEW-16", "PAF-7")
+    )
+    play(match, "play:TEF-155", f"choose:{M}")
+    assert hand(match, 0) == [R, R, L]
     assert discard(match, 0) == [M, "TEF-155"]
 
 
