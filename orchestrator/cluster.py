@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from orchestrator.play import Setup, one_line
 from orchestrator.workers import Errand, GameWorker
 
 _HEARTBEAT_SECONDS = 1.5
+_REACH_SECONDS = 10.0
 _LEAST_OBJECT_STORE_MB = 80
 
 
@@ -117,6 +119,19 @@ def _silence_ray() -> None:
 
     if hasattr(worker, "_worker_logs_enabled"):
         worker._worker_logs_enabled = False
+
+
+def check_address(address: str | None) -> None:
+    """Raise :class:`ConfigError` where nothing answers at a ``host:port`` or ``ray://host:port``.
+
+    Ray itself would go on trying for minutes. Other addresses, such as ``auto``, Ray refuses soon enough.
+    """
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH_SECONDS).close()
+        except (OSError, OverflowError) as error:
+            raise ConfigError(f"cluster.address: no Ray at {address!r}: {one_line(error)}") from error
 
 
 def children(parent: int, name: str) -> list[int]:

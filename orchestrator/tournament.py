@@ -13,7 +13,7 @@ from typing import TextIO
 from agents.factory import make_agent
 from engine.match import MatchSpec
 from engine.registry import new_match
-from orchestrator.cluster import RayCluster, WorkerPool
+from orchestrator.cluster import RayCluster, WorkerPool, check_address
 from orchestrator.config import ConfigError, Report, TournamentConfig
 from orchestrator.disks import FolderLock, require_local_disk
 from orchestrator.dispatch import Dispatcher, now_microseconds
@@ -123,6 +123,7 @@ def _check_games(config: TournamentConfig, schedule: Schedule) -> None:
     ):
         if number < 1:
             raise ConfigError(f"{path}: {number!r} is not at least 1")
+    check_address(cluster.address)
     for entrant in config.entrants:
         try:
             make_agent(entrant.config, 0, 0)
