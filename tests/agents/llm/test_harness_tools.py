@@ -124,9 +124,10 @@ def by_names(action: PtcgAction, observation: PtcgObservation) -> dict[str, Any]
 
 def test_every_action_of_a_turn_is_within_reach_by_names_and_indices_and_by_its_key() -> None:
     """Over games of all decks: the tool asked for by name gives just that action, and so does the key."""
+    schemas = {tool.name: jsonschema.Draft202012Validator(tool.parameters()) for tool in TOOLS}
     reached: Counter[str] = Counter()
     pick = Random(11)
-    for match, seat, legal in islice(positions(pick.choice, range(4)), 0, None, 3):
+    for match, seat, legal in islice(positions(pick.choice, range(3)), 0, None, 4):
         observation = match.observe(seat)
         if observation.known.prompt is not None:
             continue
@@ -134,7 +135,7 @@ def test_every_action_of_a_turn_is_within_reach_by_names_and_indices_and_by_its_
             tool = BY_NAME[tool_of(action)]
             arguments = by_names(action, observation)
             assert resolve(tool, arguments, observation, legal, True) == (action,)
-            jsonschema.validate({**dict.fromkeys(tool.arguments), **arguments}, tool.parameters())
+            assert schemas[tool.name].is_valid({**dict.fromkeys(tool.arguments), **arguments})
             keyed = {**arguments, "source_card": action.key} if arguments else arguments
             assert resolve(tool, keyed, observation, legal, False) == (action,)
             reached[tool.name] += 1
