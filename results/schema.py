@@ -186,7 +186,12 @@ DECISIONS: tuple[Column, ...] = (
     Column("harness_digest", _TEXT, "digest of the harness configuration; null without harness", nullable=True),
     Column("attempts", _COUNT, "action attempts, refused and unparsable ones included"),
     Column("invalid_attempts", _COUNT, "refused or unparsable action attempts"),
-    Column("attempt_log", _ATTEMPT_LOG, "each attempt: tool, arguments as JSON, verdict, cause", nullable=True),
+    Column(
+        "attempt_log",
+        _ATTEMPT_LOG,
+        "each tool call, or reply without one: tool, arguments as written, verdict, cause; docs/harness.md lists them",
+        nullable=True,
+    ),
     Column("tool_calls", _COUNT, "tool calls, queries included"),
     Column("calls", _COUNT, "answered LLM calls"),
     Column("input_tokens", _BIG_COUNT, "input tokens, cached ones included", unit="tokens"),

@@ -94,7 +94,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "evolve_pokemon",
-        "Evolve a Pokémon of yours into a card from your hand.",
+        "Put an Evolution from your hand onto a Pokémon of yours.",
         _ONTO,
         kinds=(ActionKind.EVOLVE,),
     ),
@@ -104,15 +104,15 @@ TOOLS: Final[tuple[Tool, ...]] = (
         _ONTO,
         kinds=(ActionKind.ATTACH,),
     ),
-    Tool("use_supporter", "Play a Supporter card. Once a turn.", _TRAINER, kinds=(ActionKind.PLAY,)),
-    Tool("use_item", "Play an Item card.", _TRAINER, kinds=(ActionKind.PLAY,)),
+    Tool("use_supporter", "Play a Supporter from your hand. Once a turn.", _TRAINER, kinds=(ActionKind.PLAY,)),
+    Tool("use_item", "Play an Item from your hand.", _TRAINER, kinds=(ActionKind.PLAY,)),
     Tool(
         "use_tool",
-        "Attach a Pokémon Tool from your hand to a Pokémon of yours.",
+        "Give a Pokémon of yours a Pokémon Tool from your hand.",
         _ONTO,
         kinds=(ActionKind.ATTACH,),
     ),
-    Tool("put_stadium", "Play a Stadium card. Once a turn.", _TRAINER, kinds=(ActionKind.PLAY,)),
+    Tool("put_stadium", "Put a Stadium from your hand into play. Once a turn.", _TRAINER, kinds=(ActionKind.PLAY,)),
     Tool(
         "discard_stadium",
         "Discard the Stadium in play, where it says that a player may do so.",
