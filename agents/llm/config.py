@@ -52,7 +52,7 @@ class Fallback(StrEnum):
 
 
 class PromptLength(StrEnum):
-    """How much the system prompt explains."""
+    """How much a model is told; ``short`` is for small models on slow machines, and leaves out the own deck's lists."""
 
     FULL = "full"
     SHORT = "short"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from agents.llm.config import HarnessConfig, Mask, ObservationForm
+from agents.llm.config import HarnessConfig, Mask, ObservationForm, PromptLength
 from agents.llm.memory import Memory, View
 from agents.llm.tools import tool_of
 from engine.ptcg.actions import PtcgAction
@@ -28,14 +28,17 @@ def render(observation: PtcgObservation, legal: Sequence[PtcgAction], memory: Me
     """The text that puts a decision before the model."""
     listed = legal if config.mask is Mask.LISTED else None
     if config.observation is ObservationForm.STRUCTURED:
-        return structured(observation, listed, memory)
+        return structured(observation, listed, memory, brief=config.prompt is PromptLength.SHORT)
     return raw(observation, listed, memory)
 
 
-def structured(observation: PtcgObservation, listed: Sequence[PtcgAction] | None, memory: Memory) -> str:
+def structured(
+    observation: PtcgObservation, listed: Sequence[PtcgAction] | None, memory: Memory, brief: bool = False
+) -> str:
     """A JSON object, a line for each part; ``listed`` are the legal actions, ``None`` where they are hidden.
 
-    Cards are written with their names; what is false, 0 or empty is left out, as the prompt says.
+    Cards are written with their names; what is false, 0 or empty is left out, as the prompt says. A ``brief`` view lacks
+    the lists of the own deck and what the opponent did before the last decision.
     """
     view = observation.to_json()
     seat = observation.seat
@@ -48,7 +51,11 @@ def structured(observation: PtcgObservation, listed: Sequence[PtcgAction] | None
     shown["choosing_card"] = False if choosing is None else _choosing(observation, choosing, listed is not None)
     shown |= sides
     shown["events_since_your_last_decision"] = [event_line(event, seat) for event in memory.untold()]
-    shown["opponent_last_turn_actions"] = [event_line(event, seat) for event in memory.opponents_last_turn(seat)]
+    if brief:
+        for counts in ("deck_list", "unseen"):
+            sides["you"].pop(counts, None)
+    else:
+        shown["opponent_last_turn_actions"] = [event_line(event, seat) for event in memory.opponents_last_turn(seat)]
     if listed is not None:
         shown["available_actions"] = _by_tool(listed)
     return _lines(shown)

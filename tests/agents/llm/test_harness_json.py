@@ -113,3 +113,5 @@ def test_a_short_prompt_is_short() -> None:
     _, full = asked(text(PASS))
     short, long = (one.requests[0].messages[0]["content"] for one in (caller, full))
     assert len(short) < len(long) / 2
+    shown, whole = (json.loads(one.requests[0].messages[1]["content"]) for one in (caller, full))
+    assert set(whole["you"]) - set(shown["you"]) == {"deck_list", "unseen"}

@@ -37,7 +37,7 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
 
 
 def below(value: Any, *path: str) -> str:
-    """What stands below ``path`` of a structured view, as text; a key of a list's entries is looked up in all of them."""
+    """What stands below ``path`` of a structured view, as text; a key is looked up in all entries of a list."""
     for key in path:
         if isinstance(value, list):
             value = [item[key] for item in value if isinstance(item, dict) and key in item]

@@ -159,7 +159,7 @@ def test_a_choice_where_none_is_asked_for_is_refused() -> None:
 
 
 def test_any_legal_sequence_of_picks_is_accepted_at_once_in_any_order() -> None:
-    """Over games of all decks: what can be picked one by one can be chosen at once, from the same start to the same end."""
+    """Over games of all decks: what can be picked one by one can be chosen at once, to the same end."""
     pick = Random(5)
     sizes: Counter[int] = Counter()
     for match, seat, _ in islice(positions(pick.choice, range(3)), 0, None, 2):
