@@ -219,7 +219,7 @@ def _wishes(value: Mapping[str, Any]) -> Iterator[Wish]:
         arguments = call.get("arguments", {})
         yield Wish("", tool, _given(arguments), _written(arguments))
     elif isinstance(key, str):
-        yield Wish("", "", {}, _written({"action": key}), key)
+        yield Wish("", "action", {}, _written({"action": key}), key)
 
 
 def _given(arguments: Any) -> Mapping[str, Any] | None:

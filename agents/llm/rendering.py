@@ -37,8 +37,8 @@ def structured(
 ) -> str:
     """A JSON object, a line for each part; ``listed`` are the legal actions, ``None`` where they are hidden.
 
-    Cards are written with their names; what is false, 0 or empty is left out, as the prompt says. A ``brief`` view lacks
-    the lists of the own deck and what the opponent did before the last decision.
+    Cards are written with their names; what is false, 0 or empty is left out, as the prompt says. A ``brief`` view
+    lacks the lists of the own deck and what the opponent did before the last decision.
     """
     view = observation.to_json()
     seat = observation.seat

@@ -117,7 +117,7 @@ class Table:
             played = self._resolved(wish)
         except Refused as refused:
             return str(refused), _of(wish, Verdict.REFUSED, refused.cause), None
-        attempt = _attempt(wish.tool or tool_of(played[0]), wish.written, Verdict.PLAYED, None)
+        attempt = _attempt(wish.tool if wish.key is None else tool_of(played[0]), wish.written, Verdict.PLAYED, None)
         return played_text(played), attempt, played
 
     def _resolved(self, wish: Wish) -> tuple[PtcgAction, ...]:
