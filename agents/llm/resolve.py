@@ -63,7 +63,7 @@ def resolve(
     if tool.name == "choose_card":
         return selection(observation, arguments["chosen_cards"])
     if choosing and not _sets_up_active(tool, arguments, observation):
-        raise Refused(Cause.ILLEGAL_ACTION, "A choice has to be made first: answer choosing_card with choose_card.")
+        raise Refused(Cause.ILLEGAL_ACTION, "A choice has to be made first; answer it with choose_card.")
     if choosing:
         return selection(observation, [arguments["source_card"]])
     fitting = _fitting(tool, arguments, observation, legal)

@@ -22,7 +22,7 @@ def selection(observation: PtcgObservation, chosen: Sequence[str | int]) -> tupl
     """
     prompt = observation.known.prompt
     if prompt is None:
-        raise Refused(Cause.ILLEGAL_ACTION, "There is no choice to make now: choosing_card is false.")
+        raise Refused(Cause.ILLEGAL_ACTION, "There is no choice to make now.")
     if len(chosen) == 1 and isinstance(chosen[0], str) and plain(chosen[0]) == DONE.key:
         chosen = ()
     return _picked(observation, prompt, _places(observation, prompt, chosen))

@@ -146,7 +146,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "choose_card",
-        "Answer the choice in choosing_card, whatever it asks for, with all picks at once.",
+        "Answer the choice that you are asked to make, whatever it is about, with all picks at once.",
         {
             "chosen_cards": {
                 "type": "array",

@@ -155,7 +155,7 @@ def test_a_number_is_the_number_itself_and_not_an_index() -> None:
 
 
 def test_a_choice_where_none_is_asked_for_is_refused() -> None:
-    assert "choosing_card is false" in str(refused(position(side(CHARMANDER)), CHARMANDER))
+    assert "no choice to make" in str(refused(position(side(CHARMANDER)), CHARMANDER))
 
 
 def test_any_legal_sequence_of_picks_is_accepted_at_once_in_any_order() -> None:
