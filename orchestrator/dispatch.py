@@ -28,12 +28,12 @@ from agents.factory import agent_waits
 from orchestrator.cluster import WorkerHandle, WorkerPool
 from orchestrator.config import TournamentConfig
 from orchestrator.group_commit import GroupCommit
-from orchestrator.journal import FailedAttempt, FinishedGame, Journal
+from orchestrator.journal import FailedAttempt, FinishedGame, Grant, Journal
 from orchestrator.leases import Lease, LeaseBook, Try
 from orchestrator.parts import PartWriter
 from orchestrator.play import VOID, FailureCause, GameFailure, Setup, void_row
 from orchestrator.progress import Counted, ProgressDisplay, Standing
-from orchestrator.schedule import Schedule, ScheduledGame
+from orchestrator.schedule import Schedule
 from orchestrator.workers import Errand, Progress, Reply
 
 _BATCHES_AHEAD: Final = 2
@@ -366,7 +366,7 @@ class Dispatcher:
     def _give_back(self, games: Sequence[Try]) -> None:
         """Take games back whose try does not count."""
         if games:
-            grants = [grant for one in games for grant in Lease((one,), "", 0.0).grants]
+            grants = [Grant(one.scheduled.game_id, one.attempt, one.epoch) for one in games]
             self._commits.call(self._journal.release, grants)
             for one in games:
                 if one.company:
@@ -480,6 +480,3 @@ def _death(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if "died" in line.lower() or "exit" in line.lower() or "killed" in line.lower()]
     return f"the worker process died: {(told or lines or [type(error).__name__])[0]}"[:300]
-
-
-__all__ = ["Dispatcher", "ScheduledGame", "WorkersFail"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from orchestrator.journal import Grant
 from orchestrator.schedule import ScheduledGame
 
 
@@ -45,11 +44,6 @@ class Lease:
     def company(self) -> int:
         """How many games at most the worker may have meanwhile; 0 where that does not matter."""
         return self.tries[0].company
-
-    @property
-    def grants(self) -> list[Grant]:
-        """What the journal knows of this lease."""
-        return [Grant(one.scheduled.game_id, one.attempt, one.epoch) for one in self.tries]
 
 
 class LeaseBook:
