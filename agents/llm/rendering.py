@@ -70,6 +70,8 @@ def raw(observation: PtcgObservation, listed: Sequence[PtcgAction] | None, memor
         del choosing["candidates"]
     log = memory.recent()
     shown: dict[str, Any] = {**view, "log": log, "new": len(memory.untold())}
+    if to_pay := _energy_to_pay(observation):
+        shown["energy_to_pay"] = to_pay
     if listed is not None:
         shown["legal"] = [[action.key, action.sentence] for action in listed]
     shown["cards"] = {card: _facts(card) for card in _named(shown)}
@@ -150,6 +152,12 @@ def _is_wording(observation: PtcgObservation) -> bool:
     return prompt is not None and prompt.kind in (NUMBER_KIND, OPTION_KIND, YES_NO_KIND)
 
 
+def _energy_to_pay(observation: PtcgObservation) -> int:
+    """How much Energy the cards to be chosen must provide; 0 where the choice is not about that."""
+    prompt = observation.known.prompt
+    return prompt.minimum_total if prompt is not None else 0
+
+
 def _choosing(observation: PtcgObservation, choosing: Mapping[str, Any], listed: bool) -> dict[str, Any]:
     shown = dict(choosing)
     shown["source"] = "the rules" if choosing["source"] is None else _label(choosing["source"])
@@ -157,6 +165,8 @@ def _choosing(observation: PtcgObservation, choosing: Mapping[str, Any], listed:
         del shown["candidates"]
     else:
         shown["candidates"] = [_candidate(observation, item) for item in choosing["candidates"]]
+    if to_pay := _energy_to_pay(observation):
+        shown["energy_to_pay"] = to_pay
     shown["picked"] = [_named_label(label) for label in choosing["picked"]]
     if not shown["picked"]:
         del shown["picked"]

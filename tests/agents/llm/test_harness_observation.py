@@ -129,6 +129,14 @@ def test_what_is_told_names_pokemon_by_index_and_cards_in_hand_by_index_too() ->
     assert [card.split(",")[0] for card in you["hand"]] == ["0: Rare Candy (PAF-89)", "1: Fire Energy (SVE-2)"]
 
 
+@pytest.mark.parametrize("form", ["structured", "raw"])
+def test_a_payment_says_how_much_energy_it_takes(form: str) -> None:
+    yours = side(pokemon("CRZ-111", energy=[FIRE, "TEF-161"]), CHARMANDER)
+    match = play(position(yours), "retreat>bench1")
+    _, caller = ask(match, [calls(call("choose_card", chosen_cards=["Mist Energy"]))], {"observation": form})
+    assert '"energy_to_pay":1' in caller.requests[0].messages[-1]["content"].replace(" ", "")
+
+
 def test_available_actions_are_grouped_by_tool_with_key_and_sentence() -> None:
     match = position(side(CHARMANDER, hand=[FIRE, CHARMANDER]))
     observation, legal = match.observe(0), match.legal_actions(0)
