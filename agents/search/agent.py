@@ -27,7 +27,7 @@ class SearchAgent:
     The heuristic names the ``candidates`` best actions; one that is ahead of all others by ``sure`` points is played
     at once. Each candidate is then played out in the same drawn worlds, so that luck weighs on all alike; halfway
     through the budget the worse half is dropped (sequential halving, Karnin, Koren and Somekh 2013). Rollouts are cut
-    when ``turns`` further turns have begun (1: at the end of the turn, 2: after the opponent's reply) and judged by
+    when ``turns`` of the agent's own turns have ended, the present one counted, and judged by
     :mod:`agents.search.evaluation`. Another action than the heuristic's first has to be better by ``margin``.
 
     The budget of a decision is ``rollouts``, or ``milliseconds`` where given; the choice then depends on the machine.
@@ -41,7 +41,7 @@ class SearchAgent:
     def __init__(
         self,
         seed: int,
-        rollouts: int = 20,
+        rollouts: int = 40,
         candidates: int = 4,
         turns: int = 1,
         margin: float = 0.0,
@@ -90,7 +90,7 @@ class SearchAgent:
                 arms = sorted(arms, key=lambda arm: -sums[arm])[: (len(arms) + 1) // 2]
             world = determinize(observation, Random(seed + tries), self._opponent_deck)
             for arm in arms:
-                sums[arm] += self._try(world, observation.seat, legal[arm], seed + tries)
+                sums[arm] += self._try(world, observation.seat, legal[arm])
             tries += 1
             spent += len(arms)
         best = max(arms, key=lambda arm: sums[arm])
@@ -98,11 +98,11 @@ class SearchAgent:
             best = first
         return legal[best]
 
-    def _try(self, world: PtcgMatch, seat: int, action: PtcgAction, seed: int) -> float:
+    def _try(self, world: PtcgMatch, seat: int, action: PtcgAction) -> float:
         match = world.clone()
         match.apply(seat, action)
         self.rollouts_done += 1
-        return rollout(match, seat, self._turns, self._heuristic, Random(seed))
+        return rollout(match, seat, self._turns, self._heuristic)
 
 
 _WHOLE = {"rollouts": 1, "candidates": 1, "turns": 1}

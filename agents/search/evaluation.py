@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import tanh
 
+from agents.heuristic.texts import burns_hand, potential
 from engine.match import Outcome, Result
 from engine.ptcg import modifiers
 from engine.ptcg.card import CARDS
@@ -19,9 +20,11 @@ BENCH_READY = 0.25  # the same for the best Benched Pokémon
 DAMAGE = 0.6  # Prizes that the damaged Pokémon gives up, by the part of its HP that is gone
 CARD_IN_HAND = 0.05
 HAND_CAP = 9
-DECK_LOW = 0.15  # for each card under DECK_SAFE
-DECK_SAFE = 6
+DECK_LOW = 0.2  # for each card under DECK_SAFE: drawing on would lose the game
+DECK_SAFE = 14
 ABLE_ABILITY = 0.2
+MOST_FUEL = 6
+"""Energy cards in hand that count for an attack that discards them for damage."""
 SCALE = 3.0
 """The advantage, in Prizes, that is worth about three quarters of a win."""
 
@@ -54,7 +57,7 @@ def _side(state: State, seat: int, player: Player) -> float:
         value += POKEMON_IN_PLAY + STAGE * (len(pokemon.cards) - 1)
         if card.activated or card.passive:
             value += ABLE_ABILITY
-        ready, useful = _readiness(pokemon)
+        ready, useful = _readiness(player, pokemon)
         value += ENERGY * useful
         if pokemon.damage:
             value -= DAMAGE * card.prizes * min(10 * pokemon.damage / modifiers.max_hp(state, pokemon), 1.0)
@@ -65,12 +68,13 @@ def _side(state: State, seat: int, player: Player) -> float:
     return value + BENCH_READY * best_ready
 
 
-def _readiness(pokemon: Pokemon) -> tuple[float, int]:
+def _readiness(player: Player, pokemon: Pokemon) -> tuple[float, int]:
     """Damage per 100 HP of the best attack that is paid for, and how many Energy the costliest attack can use."""
     energy = modifiers.provided(pokemon)
+    top = pokemon.cards[-1]
     ready = 0.0
     useful = 0
-    for attack in CARDS[pokemon.cards[-1]].attacks:
+    for attack in CARDS[top].attacks:
         cost = attack.cost
         missing = 0
         for letter, count in attack.colored:
@@ -80,5 +84,9 @@ def _readiness(pokemon: Pokemon) -> tuple[float, int]:
         used = colored + min(spare, cost.count("C"))
         useful = max(useful, used)
         if used == len(cost):
-            ready = max(ready, attack.estimate / 100)
+            damage = potential(attack)
+            if burns_hand(top) and attack.damage.endswith("×"):
+                fuel = sum([CARDS[card].is_basic_energy for card in player.hand])
+                damage = attack.estimate * min(fuel, MOST_FUEL)
+            ready = max(ready, damage / 100)
     return ready, useful

@@ -28,6 +28,7 @@ def decide(agent: SearchAgent, match: PtcgMatch) -> str:
 
 
 def play(deck: str, agents: tuple[SearchAgent, SearchAgent], seed: int, decisions: int) -> list[str]:
+    """The keys of a game's first decisions, of all where it ends sooner."""
     cards = parse_deck((DECK_FOLDER / f"{deck}.txt").read_text(encoding="utf-8"))
     match = new_match(MatchSpec("ptcg", seed, (cards, cards)))
     keys: list[str] = []
@@ -53,8 +54,8 @@ def test_the_same_seed_decides_alike_and_another_one_differs() -> None:
 
 @pytest.mark.parametrize("deck", sorted(path.stem for path in DECK_FOLDER.glob("*.txt")))
 def test_plays_legal_actions_with_every_deck(deck: str) -> None:
-    keys = play(deck, (SearchAgent(1, rollouts=4), SearchAgent(2, rollouts=4, turns=2)), 9, 50)
-    assert len(keys) == 50
+    keys = play(deck, (SearchAgent(1, rollouts=4), SearchAgent(2, rollouts=4, turns=2, candidates=2)), 9, 50)
+    assert len({key.partition(":")[0] for key in keys}) > 3
 
 
 def winning_position() -> dict[str, Any]:
