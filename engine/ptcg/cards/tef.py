@@ -117,10 +117,21 @@ supporter(
 )
 
 
+def _benched_and_not_knocked_out(state: State, seat: int, pokemon: Pokemon) -> bool:
+    """A Benched Pokémon that the same attack has not Knocked Out too."""
+    return ops.is_benched(state, seat, pokemon) and modifiers.remaining_hp(state, pokemon) > 0
+
+
 def _retreat_cost_four_and_active(state: State, frame: Frame) -> None:
     holder = ops.source(state, frame)
     player = state.players[frame.seat]
-    if holder is None or player.active is not holder or not player.bench or modifiers.retreat_cost(state, holder) != 4:
+    works = (
+        holder is not None
+        and player.active is holder
+        and modifiers.retreat_cost(state, holder) == 4
+        and any(_benched_and_not_knocked_out(state, frame.seat, p) for p in player.bench)
+    )
+    if not works:
         ops.stop(state, frame)
 
 
@@ -145,7 +156,7 @@ tool(
         _retreat_cost_four_and_active,
         _choose_energy_to_move,
         _only_the_cards,
-        ops.attach_picks(ops.is_benched, "pokemon"),
+        ops.attach_picks(_benched_and_not_knocked_out, "pokemon"),
     ),
 )
 

@@ -17,6 +17,7 @@ from ptcg_play import (
     events,
     hand,
     keys,
+    outcome,
     own,
     play,
     pokemon,
@@ -154,6 +155,21 @@ def test_heavy_baton_without_a_bench_loses_at_once() -> None:
     match = knocked_out_with_baton(pokemon("PAR-248", tools=["TEF-151"], energy=[L], damage=100))
     assert match.result is not None
     assert match.result.winner == 0
+
+
+def test_heavy_baton_moves_nothing_to_a_pokemon_that_the_same_attack_knocks_out() -> None:
+    greninja = pokemon("ASR-46", energy=["SVE-3", "SVE-3", "SVE-3"])
+    hands = pokemon("PAR-248", tools=["TEF-151"], energy=[L, L], damage=140)
+    targets = ("choose:opponent.active", "choose:opponent.bench1")
+    match = position(side(greninja), side(hands, pokemon("PGO-29", damage=30), "SVI-253"))
+    play(match, "attack:Moonlight Shuriken", *targets)
+    # Zapdos falls too: all of it goes to Miraidon ex, and nothing is left to choose but how much.
+    assert candidates(match) == {"SVE-4@active"}
+    play(match, "choose:SVE-4@active")
+    assert (active(match, 1)["card"], active(match, 1)["energy"]) == ("SVI-253", [L, L])
+    match = position(side(greninja), side(hands, pokemon("PGO-29", damage=30)))
+    play(match, "attack:Moonlight Shuriken")
+    assert (outcome(match), discard(match, 1).count(L)) == (("win", 0, "no_pokemon"), 2)
 
 
 def test_heavy_baton_does_nothing_for_a_knock_out_without_damage_from_an_attack() -> None:
