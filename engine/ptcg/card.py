@@ -124,9 +124,9 @@ class Attack:
 class Ability:
     """An Ability or VSTAR Power.
 
-    With ``effect`` and no ``trigger`` it is activated, where ``when(state, seat, pokemon)`` allows, up to ``limit``;
-    with a ``trigger`` it is offered at that moment; with ``hooks`` it acts by being in play. After one that
-    ``ends_turn`` the turn is over.
+    With ``effect`` and no ``trigger`` it is activated, up to ``limit``; with a ``trigger`` it is offered at that
+    moment; both only where ``when(state, seat, pokemon)`` allows. With ``hooks`` it acts by being in play. After one
+    that ``ends_turn`` the turn is over.
     """
 
     __slots__ = ("ends_turn", "hooks", "limit", "name", "program", "text", "trigger", "when")

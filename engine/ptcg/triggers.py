@@ -12,7 +12,8 @@ def _offer_ability(state: State, frame: Frame) -> None:
     pokemon = ops.source(state, frame)
     if ability is None or pokemon is None:
         return
-    if modifiers.ability_works(state, frame.seat, pokemon, ability.name):
+    could_act = ability.when is None or ability.when(state, frame.seat, pokemon)
+    if could_act and modifiers.ability_works(state, frame.seat, pokemon, ability.name):
         ops.ask_yes_no(state, frame, frame.seat, f"Use {ability.name}?")
     else:
         frame.picks = ("no",)

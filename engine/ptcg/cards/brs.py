@@ -22,6 +22,7 @@ pokemon(
             "deck for a Supporter card, show it to your opponent, put it into your hand and shuffle your "
             "deck.",
             trigger=Trigger.PLAYED_TO_BENCH,
+            when=ops.for_ability(ops.deck_left),
             effect=(
                 ops.search_deck(ops.of_kind(Kind.SUPPORTER), question="Choose a Supporter card"),
                 ops.deck_to_hand(reveal=True),

@@ -68,6 +68,7 @@ pokemon(
             "may search your deck for up to 3 Basic Fire Energy cards, attach them to your Pokémon in any way"
             " you like and shuffle your deck.",
             trigger=Trigger.PLAYED_TO_EVOLVE,
+            when=ops.for_ability(ops.deck_left),
             effect=(
                 ops.search_deck(ops.basic_energy("R"), up_to=3, question="Choose up to 3 Basic Fire Energy"),
                 ops.attach_picks(None, "deck"),

@@ -300,6 +300,13 @@ def test_luminous_sign_is_offered_when_lumineon_is_benched_from_hand() -> None:
     assert view(match, 1)["opponent"]["hand"] == ["PAL-265"]
 
 
+def test_an_ability_that_searches_an_empty_deck_is_not_offered() -> None:
+    match = play(position(side("CRZ-111", hand=["BRS-40"], deck=[])), "bench:BRS-40")
+    assert (choosing(match), bench_cards(match, 0)) == (None, ["BRS-40"])
+    match = position(side(pokemon("PAF-8", under=["PAF-7"]), hand=["PAF-54"], deck=[]))
+    assert choosing(play(match, "evolve:PAF-54>active")) is None
+
+
 def test_luminous_sign_is_not_offered_when_lumineon_comes_from_the_deck() -> None:
     match = position(side("CRZ-111", hand=["PAF-84"], deck=["BRS-40", "PAF-80"]))
     play(match, "play:PAF-84", "choose:BRS-40")
