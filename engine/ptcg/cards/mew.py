@@ -74,6 +74,9 @@ def _use_chosen_attack(state: State, frame: Frame) -> None:
     if opposite is not None:
         for attack in CARDS[opposite.cards[-1]].attacks:
             if attack.name == frame.picks[0]:
+                this = ops.source(state, frame)
+                if this is not None:
+                    state.log.append(("attack", frame.seat, this.cards[-1], attack.name))
                 moves.start(state, attack.program, frame.seat, frame.uid, frame.card)
 
 

@@ -23,6 +23,8 @@ from ptcg_play import (
     side,
 )
 
+from engine.match import SEATS
+
 R, W, L, DOUBLE, MIST = "SVE-2", "SVE-3", "SVE-4", "BRS-151", "TEF-161"
 TANK = "PAF-54"
 
@@ -222,6 +224,14 @@ def test_genome_hacking_burning_darkness_counts_from_mews_side() -> None:
     match = position(side(pokemon("MEW-151", energy=[R, R, R]), prizes=1), side(TANK, "CRZ-111", prizes=4))
     play(match, "attack:Genome Hacking")
     assert events(match, 0, "damage")[-1]["amount"] == 180 + 2 * 30
+
+
+def test_everybody_is_told_which_attack_genome_hacking_copies() -> None:
+    match = position(side(pokemon("MEW-151", energy=[R, R, R])), side(pokemon("PAR-248"), "CRZ-111"))
+    play(match, "attack:Genome Hacking", "choose:Arm Press")
+    for seat in SEATS:
+        told = [(event["seat"], event["pokemon"], event["name"]) for event in events(match, seat, "attack")]
+        assert told == [(0, "MEW-151", "Genome Hacking"), (0, "MEW-151", "Arm Press")]
 
 
 def test_genome_hacking_against_another_mew_ex_does_nothing() -> None:
