@@ -68,6 +68,9 @@ def draw(state: State, seat: int, count: int) -> int:
         return 0
     cards = tuple([take_top(state, seat) for _ in range(count)])
     player.hand.extend(cards)
+    if not player.deck:
+        # All cards but the Prizes have been seen.
+        player.prizes_known = True
     state.log.append(("draw", seat, cards))
     return count
 

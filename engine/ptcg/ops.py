@@ -203,6 +203,9 @@ def choose_top(wanted: CardTest, depth: int, up_to: Amount, question: str) -> Op
         player = state.players[frame.seat]
         top = player.deck[-depth:]
         player.top_known = max(player.top_known, len(top))
+        if len(top) == len(player.deck):
+            # That was the whole deck: what is missing lies among the Prizes.
+            player.prizes_known = True
         player.bottom = ()
         state.log.append(("look", frame.seat, tuple(reversed(top))))
         found = [card for card in top if wanted(CARDS[card])]

@@ -19,6 +19,8 @@ from ptcg_play import (
     view,
 )
 
+from engine.ptcg.game import PtcgMatch
+
 R, L = "SVE-2", "SVE-4"
 
 
@@ -45,6 +47,26 @@ def test_own_prizes_are_known_after_looking_through_the_deck() -> None:
     play(match, "choose:PAF-7")
     assert own(match, 0)["prizes"] == ["PAF-8", L]
     assert own(match, 0)["unseen"] == {"MEW-16": 1, R: 1}
+    assert view(match, 1)["opponent"]["prizes"] is None
+
+
+def test_own_prizes_are_known_after_a_look_at_cards_that_were_the_whole_deck() -> None:
+    def looked(card: str, deck: list[str]) -> PtcgMatch:
+        match = position(side("CRZ-111", "PGO-29", hand=[card], deck=deck, prizes=["PAF-8", L]))
+        return play(match, f"play:{card}", forced=False)
+
+    assert own(looked("PAL-183", ["MEW-16"] + [R] * 6), 0)["prizes"] == ["PAF-8", L]
+    assert own(looked("PAL-183", ["MEW-16"] + [R] * 7), 0)["prizes"] is None
+    assert own(looked("SVI-170", [L] + [R] * 4), 0)["prizes"] == ["PAF-8", L]
+    assert own(looked("SVI-170", [L] + [R] * 5), 0)["prizes"] is None
+
+
+def test_own_prizes_are_known_and_remembered_once_the_last_card_was_drawn() -> None:
+    dudunsparce = pokemon("TEF-129", under=["TEF-128"])
+    match = position(side("CRZ-111", dudunsparce, deck=[R] * 3, prizes=["PAF-8", L]))
+    play(match, "ability:Run Away Draw@bench1")
+    # The deck is Dudunsparce and Dunsparce now; both were in play when it was empty.
+    assert (own(match, 0)["deck_count"], own(match, 0)["prizes"]) == (2, ["PAF-8", L])
     assert view(match, 1)["opponent"]["prizes"] is None
 
 
