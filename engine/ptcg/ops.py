@@ -159,17 +159,22 @@ def ask_yes_no(state: State, frame: Frame, seat: int, question: str) -> None:
 def search_deck(wanted: CardTest, up_to: Amount = 1, at_least: int = 0, question: str = "") -> Op:
     """Look through your deck and choose cards there.
 
-    A search for something restricted may find nothing; one for "a card" has to take one (``at_least``).
+    A search for something restricted may find nothing; one for "a card" has to take one (``at_least``). Where nothing
+    could be taken (no room on the Bench) the whole effect ends before the search.
     """
 
     def search(state: State, frame: Frame) -> None:
+        most = _value(up_to, state, frame)
+        if most <= 0:
+            # No room for what would be found: the deck is neither looked through nor shuffled.
+            stop(state, frame)
+            return
         player = state.players[frame.seat]
         player.prizes_known = True
         # The shuffle that ends every search forgets the order; cards are taken out before it.
         player.top_known = 0
         player.bottom = ()
         found = [card for card in player.deck if wanted(CARDS[card])]
-        most = _value(up_to, state, frame)
         ask_cards(state, frame, frame.seat, found, question or "Choose from your deck", at_least, most)
 
     return search

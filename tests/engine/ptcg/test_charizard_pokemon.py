@@ -166,6 +166,8 @@ def test_call_for_family_fills_the_bench_with_up_to_two_basics() -> None:
     full = position(side(pidgey, "CRZ-111", "PAF-7", "BRS-41", "OBF-80", "CRZ-20", deck=["PAF-7", R]))
     play(full, "attack:Call for Family")
     assert (len(bench_cards(full, 0)), actor(full)) == (5, 1)
+    # Without room the attack ends before the search: no look at the deck, no shuffle.
+    assert (own(full, 0)["prizes"], events(full, 0, "shuffle")) == (None, [])
 
 
 def test_a_pokemon_benched_by_an_attack_cannot_evolve_before_ones_next_turn() -> None:
