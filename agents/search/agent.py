@@ -46,7 +46,7 @@ class SearchAgent:
         turns: int = 1,
         margin: float = 0.0,
         sure: float = 6.0,
-        temperature: float = 0.5,
+        temperature: float = 0.0,
         milliseconds: float | None = None,
         opponent_deck: Mapping[str, int] | None = None,
     ) -> None:

@@ -20,8 +20,8 @@ BENCH_READY = 0.25  # the same for the best Benched Pokémon
 DAMAGE = 0.6  # Prizes that the damaged Pokémon gives up, by the part of its HP that is gone
 CARD_IN_HAND = 0.05
 HAND_CAP = 9
-DECK_LOW = 0.2  # for each card under DECK_SAFE: drawing on would lose the game
-DECK_SAFE = 14
+DECK_LOW = 0.15  # for each card under DECK_SAFE: drawing on would lose the game
+DECK_SAFE = 6
 ABLE_ABILITY = 0.2
 MOST_FUEL = 6
 """Energy cards in hand that count for an attack that discards them for damage."""
