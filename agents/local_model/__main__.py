@@ -20,12 +20,17 @@ URL_VARIABLE: Final = "LOCAL_MODEL_URL"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve, or run a command beside a server; the command's exit code, or 2 where there can be no server."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if not 0 <= options.port < 65536:
+        parser.error(f"--port {options.port}: a port is a number from 0 to 65535")
+    if options.threads is not None and options.threads < 1:
+        parser.error(f"--threads {options.threads}: at least one thread computes")
     try:
         if options.command:
             return _run(options.command)
-        serve(options.port, options.until_stdin_ends)
-    except (LocalModelError, OSError, RuntimeError) as error:
+        serve(options.port, options.threads, options.until_stdin_ends)
+    except (LocalModelError, OSError) as error:
         print(f"local model: {error}", file=sys.stderr)
         return 2
     return 0
@@ -50,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
         "which conf/model/smollm2.yaml reads.",
     )
     parser.add_argument("--port", type=int, default=PORT, help="port to listen on, 0 for any (%(default)s)")
+    parser.add_argument("--threads", type=int, help="threads that compute (as many as there are cores not busy)")
     parser.add_argument("--until-stdin-ends", action="store_true", help="also stop at the end of standard input")
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="what to run, with its arguments")
     return parser
