@@ -1,0 +1,128 @@
+"""The keeper of the limits as a Ray actor, the way workers reach it, and how the driver keeps it alive."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agents.llm.models import Limits
+from orchestrator.limits.book import LimitBook
+from orchestrator.limits.gate import KeeperAway
+from orchestrator.limits.messages import Answer, Counters, Report
+
+
+class LimitKeeper:
+    """The actor: a :class:`LimitBook` that answers reports, one at a time and at once."""
+
+    def __init__(
+        self, accounts: Mapping[str, Limits], budget_usd: float | None, spent_usd: float, recent: bool
+    ) -> None:
+        self._book = LimitBook(accounts, budget_usd, spent_usd, recent, time.monotonic)
+
+    async def report(self, report: Report) -> Answer:
+        """See :meth:`LimitBook.report`."""
+        return self._book.report(report)
+
+    async def forget(self, worker: str) -> None:
+        """See :meth:`LimitBook.forget`."""
+        self._book.forget(worker)
+
+    async def counters(self) -> Counters:
+        """See :meth:`LimitBook.counters`."""
+        return self._book.counters()
+
+
+class Keeper:
+    """The driver's side: starts the keeper under ``name`` and puts another in its place when it dies.
+
+    ``spent_usd`` is asked at every start of a keeper for what the run has paid so far by its journal; a first keeper
+    takes ``recent`` to tell whether calls may have been made within the last minute (by an earlier start of the run),
+    the next ones know that they have. Ray must be initialized.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        accounts: Mapping[str, Limits],
+        budget_usd: float | None,
+        spent_usd: Callable[[], float],
+        recent: bool,
+    ) -> None:
+        import ray
+
+        self._ray: Any = ray
+        self.name = name
+        self._accounts = dict(accounts)
+        self._budget = budget_usd
+        self._spent = spent_usd
+        self._asked: Any = None
+        self._counters: Counters | None = None
+        self.starts = 0
+        self._actor = self._start(recent)
+
+    def look(self) -> Counters | None:
+        """The newest counters that have come, ``None`` before the first; never waits.
+
+        To be called about every second: it is here that a keeper that died is noticed and replaced.
+        """
+        if self._asked is None:
+            self._asked = self._actor.counters.remote()
+            return self._counters
+        if self._ray.wait([self._asked], timeout=0)[0]:
+            asked, self._asked = self._asked, None
+            try:
+                self._counters = self._ray.get(asked)
+            except self._ray.exceptions.RayActorError:
+                self._actor = self._start(recent=True)
+        return self._counters
+
+    def forget(self, worker: str) -> None:
+        """A worker has died: what it held is free at once rather than when its lease lapses."""
+        self._actor.forget.remote(worker)
+
+    def close(self) -> None:
+        """End the keeper."""
+        self._ray.kill(self._actor)
+
+    def _start(self, recent: bool) -> Any:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        self.starts += 1
+        # On the driver's node where that is possible: a node that is lost must not take the limits with it.
+        here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=True)
+        options = {
+            "name": self.name,
+            "num_cpus": 0,
+            "max_restarts": 0,
+            "max_concurrency": 1_000,
+            "scheduling_strategy": here,
+        }
+        # It does not restart by itself: it would begin anew with what had been spent when it was first started.
+        actor: Any = self._ray.remote(**options)(LimitKeeper)
+        return actor.remote(self._accounts, self._budget, self._spent(), recent)
+
+
+class KeeperLink:
+    """How a worker reaches the keeper of the name ``name`` (:data:`orchestrator.limits.gate.Link`)."""
+
+    def __init__(self, name: str) -> None:
+        import ray
+
+        self._ray: Any = ray
+        self._name = name
+        self._actor: Any = None
+
+    async def __call__(self, report: Report) -> Answer:
+        """Bring the report there and the answer back. Raises :class:`KeeperAway`."""
+        try:
+            if self._actor is None:
+                # Asks Ray's server and waits for it.
+                find = self._ray.get_actor
+                self._actor = await asyncio.get_running_loop().run_in_executor(None, find, self._name)
+            answer: Answer = await self._actor.report.remote(report)
+        except (ValueError, self._ray.exceptions.RayActorError) as error:
+            self._actor = None
+            raise KeeperAway(f"no keeper {self._name!r}: {type(error).__name__}") from error
+        return answer

@@ -1,0 +1,315 @@
+"""A worker's gates: calls pass by what the worker was lent, and are told about in one exchange for all of them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+from agents.llm.contract import CallFailed, FailureKind, Usage
+from agents.llm.models import ModelConfig
+from orchestrator.limits.lane import Lane, Purse, Waiting
+from orchestrator.limits.messages import HEARTBEAT_SECONDS, LEASE_SECONDS, Answer, LaneLease, Refusal, Report
+
+if TYPE_CHECKING:
+    from agents.llm.client import Estimate  # With it comes the SDK, which the keeper and the driver have no use for.
+
+log = logging.getLogger(__name__)
+
+_PROVISIONAL_HOLD_SECONDS = 1.0
+"""A refused account is held so long here until the keeper says for how long."""
+_AWAY_SECONDS = 0.25
+"""How soon a keeper that is away is looked for again."""
+
+_RESOLUTION_SECONDS = 0.001
+"""A timer for less than this is not worth it."""
+
+_game: ContextVar[str] = ContextVar("game", default="")
+_sent: ContextVar[float] = ContextVar("sent")
+
+
+class KeeperAway(ConnectionError):
+    """The keeper of the limits does not answer; another may take its place."""
+
+
+Link = Callable[[Report], Awaitable[Answer]]
+"""Brings a report to the keeper and its answer back. Raises :class:`KeeperAway`."""
+
+
+@contextlib.contextmanager
+def in_game(game_id: str) -> Iterator[None]:
+    """Calls that begin within belong to the game ``game_id``: turns are taken by games."""
+    token = _game.set(game_id)
+    try:
+        yield
+    finally:
+        _game.reset(token)
+
+
+class WorkerLimits:
+    """All gates of one worker. It belongs to the event loop in which the first call is made.
+
+    ``worker`` is a name that no other worker of the run has or had.
+    """
+
+    def __init__(self, link: Link, worker: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._link = link
+        self._worker = worker
+        self._clock = clock
+        self._purse = Purse()
+        self._lanes: dict[tuple[str, str], Lane[asyncio.Future[_Permit]]] = {}
+        self._held_until: dict[str, float] = {}
+        self._refusals: list[tuple[str, float | None, float]] = []
+        """Account, what it asked for, and when the call was sent."""
+        self._scarce = False
+        self._urgent = False
+        self._valid_until = float("-inf")
+        self._last = float("-inf")
+        self._again = 0.0
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def gate(self, model: ModelConfig) -> WorkerGate:
+        """The gate for calls of ``model``; one may serve any number of games at once (:func:`in_game`)."""
+        return WorkerGate(self, self._lane(model.account, model.id))
+
+    async def aclose(self) -> None:
+        """Give back all that is held and end. Calls that still wait are cancelled."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        for lane in self._lanes.values():
+            while lane.waiting:
+                lane.pop(self._clock()).ticket.cancel()
+            lane.lapse()
+        self._purse.free = 0.0
+        with contextlib.suppress(KeeperAway):
+            await self._link(self._report(self._clock()))
+
+    # What gates ask
+
+    async def acquire(self, lane: Lane[asyncio.Future[_Permit]], estimate: Estimate) -> _Permit:
+        """See :class:`agents.llm.client.Gate`."""
+        now = self._clock()
+        tokens, usd = estimate.input + estimate.output, max(estimate.cost_usd, 0.0)
+        if 0 < usd > self._purse.left:
+            raise self._too_dear(usd)
+        if not lane.waiting and self._open(lane, now) and lane.fits(tokens, usd):
+            permit = self._begin(lane, tokens, usd, now)
+            _sent.set(now)
+            if lane.low:
+                self._wake.set()
+            return permit
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+        ticket: asyncio.Future[_Permit] = asyncio.get_running_loop().create_future()
+        call = Waiting(_game.get(), tokens, usd, now, ticket)
+        lane.join(call)
+        self._wake.set()
+        try:
+            permit = await ticket
+        except asyncio.CancelledError:
+            if ticket.done() and not ticket.cancelled() and ticket.exception() is None:
+                ticket.result().unused()
+            else:
+                lane.leave(call)
+            raise
+        # The call is sent now, not when its turn came.
+        permit.sent = self._clock()
+        _sent.set(permit.sent)
+        return permit
+
+    def rate_limited(self, account: str, retry_after: float | None) -> None:
+        """See :class:`agents.llm.client.Gate`."""
+        now = self._clock()
+        hold = _PROVISIONAL_HOLD_SECONDS if retry_after is None else retry_after
+        self._hold(account, now + hold)
+        self._refusals.append((account, retry_after, _sent.get(now)))
+        self._urgent = True
+        self._wake.set()
+
+    def settled(self, lane: Lane[asyncio.Future[_Permit]]) -> None:
+        """A call of ``lane`` has ended; the next may begin."""
+        if lane.waiting:
+            self._let_go(lane, self._clock())
+
+    # Letting calls go
+
+    def _lane(self, account: str, model: str) -> Lane[asyncio.Future[_Permit]]:
+        key = account, model
+        if key not in self._lanes:
+            self._lanes[key] = Lane(account, model, self._purse)
+        return self._lanes[key]
+
+    def _open(self, lane: Lane[asyncio.Future[_Permit]], now: float) -> bool:
+        return now < self._valid_until and now >= self._held_until.get(lane.account, 0.0)
+
+    def _begin(self, lane: Lane[asyncio.Future[_Permit]], tokens: int, usd: float, now: float) -> _Permit:
+        need = lane.needed(tokens)
+        lane.begin(need, usd)
+        return _Permit(self, lane, need, usd, now)
+
+    def _let_go(self, lane: Lane[asyncio.Future[_Permit]], now: float) -> None:
+        while (call := lane.first()) is not None:
+            if 0 < call.usd > self._purse.left:
+                lane.pop(now).ticket.set_exception(self._too_dear(call.usd))
+            elif self._open(lane, now) and lane.fits(call.tokens, call.usd):
+                lane.pop(now)
+                call.ticket.set_result(self._begin(lane, call.tokens, call.usd, now))
+            else:
+                break
+        if lane.waiting or lane.low:
+            self._wake.set()
+
+    def _hold(self, account: str, until: float) -> None:
+        if until > self._held_until.get(account, 0.0):
+            self._held_until[account] = until
+            # A little later: the loop's timers may be early by its clock's resolution.
+            asyncio.get_running_loop().call_later(max(0.0, until - self._clock()) + 0.001, self._released, account)
+
+    def _released(self, account: str) -> None:
+        for lane in self._lanes.values():
+            if lane.account == account:
+                self._let_go(lane, self._clock())
+
+    def _too_dear(self, usd: float) -> CallFailed:
+        left = max(self._purse.left, 0.0)
+        return CallFailed(
+            FailureKind.BUDGET, f"the budget is used up: a call may cost ${usd:.4f}, ${left:.4f} are left (budget.usd)"
+        )
+
+    # Reports
+
+    async def _run(self) -> None:
+        while True:
+            self._wake.clear()
+            delay = self._due(self._clock())
+            if delay is None or delay > _RESOLUTION_SECONDS:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(delay):
+                        await self._wake.wait()
+            else:
+                await self._exchange()
+
+    def _due(self, now: float) -> float | None:
+        """Seconds until the next report; ``None`` where there is nothing to tell or to ask."""
+        if self._urgent:
+            return 0.0
+        lanes = self._lanes.values()
+        held = {account for account, until in self._held_until.items() if until > now}
+        since = now - self._last
+        if any(lane.account not in held and (lane.starving or lane.low) for lane in lanes):
+            return max(0.0, self._again - since)
+        if now >= self._valid_until and any(lane.waiting for lane in lanes):
+            return max(0.0, self._again - since)
+        if self._scarce and any(lane.changed for lane in lanes):
+            return max(0.0, max(self._again, HEARTBEAT_SECONDS / 10) - since)
+        if self._purse.spent or any(not lane.idle for lane in lanes):
+            return max(0.0, HEARTBEAT_SECONDS - since)
+        return None
+
+    async def _exchange(self) -> None:
+        asked = self._last = self._clock()
+        if asked >= self._valid_until:
+            self._lapse()
+        self._urgent = False
+        report = self._report(asked)
+        refusals, self._refusals = self._refusals, []
+        self._purse.spent -= report.spent_usd
+        try:
+            answer = await self._link(report)
+        except KeeperAway as error:
+            log.info("the keeper of the limits is away: %s", error)
+            for lane in self._lanes.values():
+                lane.told(answered=False)
+            self._refusals[:0] = refusals
+            self._purse.spent += report.spent_usd
+            self._again = _AWAY_SECONDS
+            return
+        for lane in self._lanes.values():
+            lane.told(answered=True)
+        self._apply(answer, asked)
+
+    def _report(self, now: float) -> Report:
+        free = self._purse.free
+        lanes = []
+        if self._scarce and any(lane.unpaid for lane in self._lanes.values()):
+            free = min(free, 0.0) if free != math.inf else free
+        start = free
+        for lane in self._lanes.values():
+            told, free = lane.tell(now, self._scarce, free)
+            lanes.append(told)
+        kept = start if free == math.inf else start - max(free, 0.0)
+        self._purse.free = kept
+        refusals = tuple(Refusal(account, now - sent, retry_after) for account, retry_after, sent in self._refusals)
+        reserved = self._purse.reserved + (0.0 if kept == math.inf else kept)
+        return Report(self._worker, tuple(lanes), refusals, self._purse.spent, max(reserved, 0.0))
+
+    def _apply(self, answer: Answer, asked: float) -> None:
+        now = self._clock()
+        self._valid_until = asked + LEASE_SECONDS
+        self._again = answer.again_seconds
+        self._scarce = answer.scarce
+        purse = self._purse
+        purse.left = answer.left_usd
+        purse.free = math.inf if answer.usd is None else answer.usd + (0.0 if purse.free == math.inf else purse.free)
+        leases: dict[tuple[str, str], LaneLease] = {(lease.account, lease.model): lease for lease in answer.lanes}
+        for key, lane in self._lanes.items():
+            if key in leases:
+                lane.lease(leases[key])
+                if leases[key].hold_seconds > 0:
+                    self._hold(lane.account, now + leases[key].hold_seconds)
+        for lane in self._lanes.values():
+            self._let_go(lane, now)
+
+    def _lapse(self) -> None:
+        for lane in self._lanes.values():
+            lane.lapse()
+        self._purse.free = 0.0
+
+
+class WorkerGate:
+    """The gate of one model in one worker (:class:`agents.llm.client.Gate`)."""
+
+    def __init__(self, limits: WorkerLimits, lane: Lane[asyncio.Future[_Permit]]) -> None:
+        self._limits = limits
+        self._lane = lane
+
+    async def acquire(self, estimate: Estimate) -> _Permit:
+        """Wait for leave to make one attempt. Raises :class:`CallFailed` (``BUDGET``) where there will be none."""
+        return await self._limits.acquire(self._lane, estimate)
+
+    def rate_limited(self, retry_after: float | None) -> None:
+        """The account's limit was hit by the last call of this task: all workers hold theirs."""
+        self._limits.rate_limited(self._lane.account, retry_after)
+
+
+class _Permit:
+    __slots__ = ("_ended", "_lane", "_limits", "_tokens", "_usd", "sent")
+
+    def __init__(
+        self, limits: WorkerLimits, lane: Lane[asyncio.Future[_Permit]], tokens: int, usd: float, sent: float
+    ) -> None:
+        self._limits, self._lane, self._tokens, self._usd, self.sent = limits, lane, tokens, usd, sent
+        self._ended = False
+
+    def settle(self, usage: Usage | None, cost_usd: float) -> None:
+        """The attempt has ended; only the first call counts."""
+        if not self._ended:
+            self._ended = True
+            took = None if usage is None else usage.input + usage.output
+            self._lane.end(self.sent, self._tokens, took, self._usd, cost_usd)
+            self._limits.settled(self._lane)
+
+    def unused(self) -> None:
+        """The attempt was never made."""
+        if not self._ended:
+            self._ended = True
+            self._lane.undo(self._tokens, self._usd)
+            self._limits.settled(self._lane)

@@ -1,0 +1,300 @@
+"""A worker's side of one model: calls that wait, and what they may take without asking anybody.
+
+Pure: :mod:`orchestrator.limits.gate` brings time and waiting into it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Generic, TypeVar
+
+from orchestrator.limits.messages import MOST_WANTS, LaneLease, LaneReport, Want
+
+LARGEST_STOCK = 64
+_OLDEST_SECONDS = 60.0
+
+Ticket = TypeVar("Ticket")
+
+
+@dataclass(eq=False, slots=True)
+class Waiting(Generic[Ticket]):
+    """A call that waits; ``ticket`` is whatever its owner is told by."""
+
+    game: str
+    tokens: int
+    usd: float
+    since: float
+    ticket: Ticket
+
+
+class Purse:
+    """The US dollars of a worker: ``free`` for calls to come, ``reserved`` for those in flight."""
+
+    def __init__(self) -> None:
+        self.free = 0.0
+        self.reserved = 0.0
+        self.spent = 0.0
+        """Since the last report."""
+        self.left = math.inf
+        """What no call may cost more than, ever again."""
+
+    def reserve(self, usd: float) -> None:
+        """A call begins that may cost ``usd``."""
+        self.free -= usd
+        self.reserved += usd
+
+    def settle(self, reserved: float, usd: float) -> None:
+        """A call that might have cost ``reserved`` has cost ``usd``."""
+        self.reserved -= reserved
+        self.free += reserved - usd
+        self.spent += usd
+
+
+@dataclass(slots=True)
+class _Told:
+    """What happened since the last report."""
+
+    started: int = 0
+    started_tokens: int = 0
+    corrections: list[tuple[float, int]] = field(default_factory=list)
+    """When a call was sent, and how many tokens too many were estimated."""
+    waited: int = 0
+    waited_seconds: float = 0.0
+
+    def add(self, other: _Told) -> None:
+        self.started += other.started
+        self.started_tokens += other.started_tokens
+        self.corrections += other.corrections
+        self.waited += other.waited
+        self.waited_seconds += other.waited_seconds
+
+
+class Lane(Generic[Ticket]):
+    """The calls of one model. Those that wait go one game after the other, in each game in the order they came."""
+
+    def __init__(self, account: str, model: str, purse: Purse) -> None:
+        self.account = account
+        self.model = model
+        self.in_flight = 0
+        self.waiting = 0
+        self.slots = 0
+        self.requests: float = 0
+        self.tokens: float = 0
+        """Lent and not used; infinite where there is no such limit."""
+        self._purse = purse
+        self._most_tokens: float = math.inf
+        self._games: dict[str, deque[Waiting[Ticket]]] = {}
+        self._told = _Told()
+        self._telling = _Told()
+        self._stock = 0
+        self._typical = Want(0, 0.0)
+
+    # Calls
+
+    def needed(self, tokens: int) -> int:
+        """What a call takes of the lane's tokens that is estimated at so many."""
+        return int(min(tokens, self._most_tokens))
+
+    def paid(self, tokens: int, usd: float) -> bool:
+        """Whether the lane holds all that a call takes, apart from a slot."""
+        return (
+            self.requests >= 1
+            and self.tokens >= min(tokens, self._most_tokens)
+            and (usd <= 0 or self._purse.free >= usd)
+        )
+
+    def fits(self, tokens: int, usd: float) -> bool:
+        """Whether a call may begin by what the lane holds."""
+        return self.in_flight < self.slots and self.paid(tokens, usd)
+
+    def begin(self, tokens: int, usd: float) -> None:
+        """A call begins."""
+        self.in_flight += 1
+        self.requests -= 1
+        self.tokens -= tokens
+        self._purse.reserve(usd)
+        told = self._told
+        told.started += 1
+        told.started_tokens += tokens
+        self._typical = Want(tokens, usd)
+
+    def end(self, sent: float, tokens: int, took: int | None, usd: float, cost: float) -> None:
+        """A call ended that began with ``tokens`` and ``usd``; it took ``took`` (``None``: unknown) and ``cost``."""
+        self.in_flight -= 1
+        self._purse.settle(usd, cost)
+        if took is not None and took != tokens:
+            self._told.corrections.append((sent, tokens - took))
+
+    def undo(self, tokens: int, usd: float) -> None:
+        """A call that began was never sent."""
+        self.in_flight -= 1
+        self.requests += 1
+        self.tokens += tokens
+        self._purse.settle(usd, 0.0)
+        self._told.started -= 1
+        self._told.started_tokens -= tokens
+
+    # Waiting
+
+    def join(self, call: Waiting[Ticket]) -> None:
+        """A call waits from now on."""
+        self._games.setdefault(call.game, deque()).append(call)
+        self.waiting += 1
+
+    def leave(self, call: Waiting[Ticket]) -> None:
+        """A call does not wait any more; nothing happens where it does not wait."""
+        calls = self._games.get(call.game)
+        if calls is not None and call in calls:
+            calls.remove(call)
+            self.waiting -= 1
+            if not calls:
+                del self._games[call.game]
+
+    def first(self) -> Waiting[Ticket] | None:
+        """The call whose turn it is."""
+        return next(iter(self._games.values()))[0] if self._games else None
+
+    def pop(self, now: float) -> Waiting[Ticket]:
+        """Take the call whose turn it is; its game is then behind all others."""
+        game, calls = next(iter(self._games.items()))
+        del self._games[game]
+        call = calls.popleft()
+        if calls:
+            self._games[game] = calls
+        self.waiting -= 1
+        self._told.waited += 1
+        self._told.waited_seconds += now - call.since
+        return call
+
+    def in_order(self) -> Iterator[Waiting[Ticket]]:
+        """Calls that wait in the order in which they would go, as far as that can be said now."""
+        deepest = max(map(len, self._games.values()), default=0)
+        for depth in range(deepest):
+            for calls in self._games.values():
+                if depth < len(calls):
+                    yield calls[depth]
+
+    # Leases
+
+    @property
+    def starving(self) -> bool:
+        """Whether a call waits for something that only the keeper has."""
+        call = self.first()
+        return call is not None and not self.fits(call.tokens, call.usd)
+
+    @property
+    def unpaid(self) -> bool:
+        """Whether the call whose turn it is waits for something other than a slot."""
+        call = self.first()
+        return call is not None and not self.paid(call.tokens, call.usd)
+
+    @property
+    def low(self) -> bool:
+        """Whether the store should be filled before it is empty."""
+        return self._calls_in(self.requests, self.tokens, self._purse.free) < self._stock / 2
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to tell and nothing to lose."""
+        counted = (self.requests, self.tokens)
+        held = any(amount > 0 and amount != math.inf for amount in counted)
+        return not (self.in_flight or self.waiting or self.slots or held or self._told.started or self._told.waited)
+
+    @property
+    def changed(self) -> bool:
+        """Whether something happened since the last report."""
+        return bool(self._told.started or self._told.corrections)
+
+    def tell(self, now: float, scarce: bool, free_usd: float) -> tuple[LaneReport, float]:
+        """The report on this lane, and what of the worker's free US dollars its calls do not need."""
+        told, self._told, self._telling = self._told, _Told(), self._told
+        self._stock = 0 if scarce else min(LARGEST_STOCK, max(told.started, self._stock // 2))
+        if scarce and self.unpaid:
+            # Parts that several hold and none can use would block all: each gives them back and asks for a whole.
+            if self.requests != math.inf:
+                self.requests = 0
+            if self.tokens != math.inf:
+                self.tokens = 0
+        requests, tokens = self.requests, self.tokens
+        wants: list[Want] = []
+        if not requests == tokens == free_usd == math.inf:
+            for call in islice(self.in_order(), MOST_WANTS):
+                need = self.needed(call.tokens)
+                if requests >= 1 and tokens >= need and (call.usd <= 0 or free_usd >= call.usd):
+                    requests -= 1
+                else:
+                    wants.append(Want(max(0, int(need - min(tokens, need))), max(0.0, call.usd - max(free_usd, 0.0))))
+                tokens = max(0, tokens - need)
+                free_usd = max(0.0, free_usd - call.usd) if call.usd > 0 else free_usd
+        # What the calls that wait do not need is kept as far as a store of the usual size goes.
+        kept_requests = self.requests if requests == math.inf else self.requests - max(0, requests - self._stock)
+        store = self._stock * self._typical.tokens
+        kept_tokens = self.tokens if tokens == math.inf else self.tokens - max(0, tokens - store)
+        self.requests, self.tokens = kept_requests, kept_tokens
+        missing = 0.0 if wants else self._stock - self._calls_in(requests, tokens, free_usd)
+        spare = [self._typical] * math.ceil(max(missing, 0.0))
+        free_usd -= min(max(free_usd, 0.0), self._stock * self._typical.usd)
+        report = LaneReport(
+            account=self.account,
+            model=self.model,
+            in_flight=self.in_flight,
+            slots=self.slots,
+            held_back=self.waiting > 0 and self.in_flight >= self.slots > 0,
+            waiting=self.waiting,
+            wants=tuple(wants),
+            spare=tuple(spare),
+            kept_requests=0 if self.requests == math.inf else int(self.requests),
+            kept_tokens=0 if self.tokens == math.inf else int(self.tokens),
+            started=told.started,
+            started_tokens=told.started_tokens,
+            corrections=_by_age(told.corrections, now),
+            waited=told.waited,
+            waited_seconds=told.waited_seconds,
+        )
+        return report, free_usd
+
+    def _calls_in(self, requests: float, tokens: float, usd: float) -> float:
+        """For how many calls of the usual size so much is enough."""
+        typical = self._typical
+        calls = requests
+        if typical.tokens > 0:
+            calls = min(calls, tokens // typical.tokens if tokens != math.inf else math.inf)
+        if typical.usd > 0:
+            calls = min(calls, usd / typical.usd)
+        return max(calls, 0.0)
+
+    def told(self, answered: bool) -> None:
+        """The last report was answered, or else what it told is told again in the next."""
+        if not answered:
+            self._told.add(self._telling)
+        self._telling = _Told()
+
+    def lease(self, lease: LaneLease) -> None:
+        """Add what the keeper lends."""
+        self.slots = lease.slots
+        self._most_tokens = math.inf if lease.tokens_per_minute is None else lease.tokens_per_minute
+        self.requests = math.inf if lease.requests is None else _finite(self.requests) + lease.requests
+        self.tokens = math.inf if lease.tokens is None else _finite(self.tokens) + lease.tokens
+
+    def lapse(self) -> None:
+        """Nothing that was lent may be used any more."""
+        self.slots = 0
+        self.requests = self.tokens = 0
+        self._stock = 0
+
+
+def _finite(amount: float) -> float:
+    return 0 if amount == math.inf else amount
+
+
+def _by_age(corrections: list[tuple[float, int]], now: float) -> tuple[tuple[float, int], ...]:
+    """Corrections summed up by tenths of a second; those of calls sent more than a minute ago change nothing."""
+    ages: dict[float, int] = {}
+    for sent, surplus in corrections:
+        age = min(round(now - sent, 1), _OLDEST_SECONDS)
+        ages[age] = ages.get(age, 0) + surplus
+    return tuple(ages.items())
