@@ -68,6 +68,8 @@ _POKEMON = (
     "effects",
 )
 _CONDITIONS = {name: bit for bit, name in CONDITION_NAMES}
+# Shown by turning the card, so that each takes the place of another.
+_TURNED = ("asleep", "confused", "paralyzed")
 
 
 class PositionError(ValueError):
@@ -223,6 +225,8 @@ def _pokemon(state: State, where: str, given: Any) -> Pokemon:
         if name not in _CONDITIONS:
             raise PositionError(f"{where}.conditions: unknown {name!r}; known: {', '.join(_CONDITIONS)}")
         pokemon.conditions |= _CONDITIONS[name]
+    if sum(name in _TURNED for name in set(given.get("conditions", []))) > 1:
+        raise PositionError(f"{where}.conditions: a Pokémon is at most one of {', '.join(_TURNED)}")
     pokemon.paralyzed_turn = state.turn - 1 if "paralyzed" in given.get("conditions", []) else 0
     pokemon.evolved_turn = _whole(given, where, "evolved_turn", 0, 0)
     pokemon.ability_used = bool(given.get("ability_used", False))

@@ -119,6 +119,10 @@ def test_the_fields_of_the_design_are_read() -> None:
             r"players\[0\].active.conditions: unknown 'sleepy'; known: asleep, burned",
         ),
         (
+            {"players": [{"active": {"card": "CRZ-111", "conditions": ["asleep", "confused"]}}, {"active": "CRZ-111"}]},
+            r"players\[0\].active.conditions: a Pokémon is at most one of asleep, confused, paralyzed",
+        ),
+        (
             {
                 "players": [
                     {"active": "CRZ-111", "bench": [{"card": "PAF-7", "conditions": ["asleep"]}]},
