@@ -10,6 +10,7 @@ from jobs.config import key
 _CLUSTER = orchestrator_config.ClusterConfig()
 _STORAGE = orchestrator_config.StorageConfig()
 _LIMITS = orchestrator_config.LimitsConfig()
+_BUDGET = orchestrator_config.BudgetConfig()
 
 
 @dataclass
@@ -40,8 +41,20 @@ class Limits:
     """How long and how often a game is tried."""
 
     game_seconds: float = key("wall-clock limit of one game, in seconds", _LIMITS.game_seconds)
+    llm_game_seconds: float = key(
+        "the same for a game with an agent that asks a model, waiting for its limits left out", _LIMITS.llm_game_seconds
+    )
     lease_seconds: float = key("a game without progress for so long is given to another worker", _LIMITS.lease_seconds)
     max_attempts: int = key("how often a failing game is tried before it is void", _LIMITS.max_attempts)
+
+
+@dataclass
+class Budget:
+    """What a run may cost."""
+
+    usd: float | None = key(
+        "US dollars for all LLM calls of the run, earlier starts included; null: no bound", _BUDGET.usd
+    )
 
 
 @dataclass

@@ -14,7 +14,8 @@ from engine.match import MatchSpec
 from engine.registry import game_names, new_match
 from jobs.aggregate import aggregated, standings
 from jobs.config import ConfigError, ExitCode, group, job, key
-from jobs.schemas import Cluster, Limits, Ratings, Storage
+from jobs.dry_run import lines as llm_lines
+from jobs.schemas import Budget, Cluster, Limits, Ratings, Storage
 from orchestrator import ConfigError as TournamentRefused
 from orchestrator import run_tournament
 from orchestrator.config import Deck, DeckPairing, Entrant, Report, TournamentConfig
@@ -41,9 +42,10 @@ class TournamentJob:
     game: str = key("the game that is played", "ptcg", choices=game_names())
     options: dict[str, Any] = key("the game's own settings", factory=dict)
     extend: bool = key("allow this start to add agents, decks or games to the run", False)
-    dry_run: bool = key("print the size of the schedule and start nothing", False)
+    dry_run: bool = key("print the size of the schedule and what LLM calls would take, and start nothing", False)
     tournament: Tournament = group(Tournament, "what is played", "round_robin")
     limits: Limits = group(Limits, "how long and how often a game is tried")
+    budget: Budget = group(Budget, "what the run may cost")
     ratings: Ratings = group(Ratings, "how ratings are computed")
     cluster: Cluster = group(Cluster, "where games are played", "local")
     storage: Storage = group(Storage, "where runs are kept", "local")
@@ -59,7 +61,7 @@ def main(config: TournamentJob) -> int:
     schedule = Schedule(tournament)
     check_balance(schedule)
     if config.dry_run:
-        print(size(tournament, schedule))
+        print("\n".join([size(tournament, schedule), *llm_lines(tournament)]))
         return ExitCode.COMPLETE
     report = run_tournament(tournament)
     try:
@@ -101,6 +103,7 @@ def resolved(config: TournamentJob) -> TournamentConfig:
         games_per_pair=config.tournament.games_per_pair,
         extend=config.extend,
         limits=plain.LimitsConfig(**asdict(config.limits)),
+        budget=plain.BudgetConfig(**asdict(config.budget)),
         cluster=plain.ClusterConfig(**cluster),
         storage=plain.StorageConfig(**asdict(config.storage)),
     )
@@ -159,8 +162,9 @@ def summary(report: Report) -> str:
         f"{report.done} of {report.total} games, {report.void} void; {report.played} played in {report.seconds:.1f} s"
     )
     state = "complete" if report.complete else "not complete, the same command goes on"
+    paused = "".join(f"{line}\n" for line in report.paused)
     return (
-        f"{state}: {done}\n"
+        f"{paused}{state}: {done}\n"
         f"files: {report.run_path}: games/*.parquet, ratings.parquet, win_rates.parquet (and .csv), agents.parquet"
     )
 

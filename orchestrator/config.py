@@ -46,10 +46,22 @@ class LimitsConfig:
 
     game_seconds: float = 600.0
     """Wall-clock limit of one game; a game over it is cut, retried and in the end recorded as void."""
+    llm_game_seconds: float = 6 * 3600.0
+    """The same for a game with an agent that makes LLM calls. Waiting for the endpoint's limits, for the budget and
+    between tries of a call does not count."""
     lease_seconds: float = 120.0
-    """A game without any progress for so long is taken from its worker. Longer than the longest single decision."""
+    """A game without any progress for so long is taken from its worker. Longer than the longest single decision; LLM
+    calls do not count, they have time-outs of their own."""
     max_attempts: int = 3
     """How often a game that fails is tried in all before it is recorded as void."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetConfig:
+    """What a run may cost. May change between two starts."""
+
+    usd: float | None = None
+    """US dollars for all LLM calls of the run, earlier starts included; ``None``: no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +113,7 @@ class TournamentConfig:
     extend: bool = False
     """Allow this start to add entrants, decks or games to a run that was begun with fewer."""
     limits: LimitsConfig = LimitsConfig()
+    budget: BudgetConfig = BudgetConfig()
     cluster: ClusterConfig = ClusterConfig()
     storage: StorageConfig = StorageConfig()
 
@@ -121,6 +134,8 @@ class Report:
     interrupted: bool
     """Stopped by a signal before it was complete; the same command goes on."""
     run_path: str
+    paused: tuple[str, ...] = ()
+    """A line for each model whose games could not go on, and why."""
 
     @property
     def complete(self) -> bool:

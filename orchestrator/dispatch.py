@@ -11,13 +11,18 @@ Games come from the schedule, go out under leases, and count once the journal ha
   is, or has fallen silent until the lease lapses. The worker is killed; then it is as with one that died, but the cause
   is the clock, and a game that is known to be the cause leaves all others unsuspected.
 
+- An LLM call that failed for good fails the try, unless no call of its model can succeed or the budget is used up:
+  then the game is as good as before, it and all others of that agent are left for a later start, and the rest goes on.
+
 A try that counts as failed is repeated until ``limits.max_attempts``, then the game is void with the last cause.
 """
 
 from __future__ import annotations
 
 import json
+import pickle
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +30,8 @@ from itertools import islice
 from typing import Any, Final
 
 from agents.factory import agent_waits
+from agents.llm.contract import FailureKind
+from orchestrator.calls import MODEL_WIDE, now_microseconds
 from orchestrator.cluster import WorkerHandle, WorkerPool
 from orchestrator.config import TournamentConfig
 from orchestrator.group_commit import GroupCommit
@@ -33,6 +40,7 @@ from orchestrator.leases import Lease, LeaseBook, Try
 from orchestrator.parts import PartWriter
 from orchestrator.play import VOID, FailureCause, GameFailure, Setup, void_row
 from orchestrator.progress import Counted, ProgressDisplay, Standing
+from orchestrator.providers import Providers
 from orchestrator.schedule import Schedule
 from orchestrator.workers import Errand, Progress, Reply
 
@@ -97,6 +105,7 @@ class Dispatcher:
         pool: WorkerPool,
         standing: Standing,
         display: ProgressDisplay,
+        providers: Providers,
         stop: Callable[[], bool],
     ) -> None:
         import ray
@@ -111,6 +120,7 @@ class Dispatcher:
         self._pool = pool
         self._standing = standing
         self._display = display
+        self._providers = providers
         self._stop = stop
         limits = config.limits
         # A game over its time is seen while its worker still answers, or else its lease lapses soon after.
@@ -138,6 +148,7 @@ class Dispatcher:
             self._look_after()
             self._display.update()
             self._parts.check()
+            self._providers.check()
         self._wind_up()
 
     # What is to be played
@@ -169,6 +180,8 @@ class Dispatcher:
                     return None
             if one.attempt > self._config.limits.max_attempts:
                 self._void(one)
+            elif self._providers.is_paused(one.scheduled.entrants):
+                continue  # A later start plays it.
             elif one.company:
                 self._suspects.append(one)
             elif one.waits is not waits:
@@ -220,7 +233,9 @@ class Dispatcher:
             room = min(self._suspects[0].company, self._room(handle) or self._suspects[0].company)
             if len(open_now) >= room or not all(lease.company for lease in open_now):
                 return
-            self._send(handle, [self._suspects.popleft()])
+            one = self._suspects.popleft()
+            if not self._providers.is_paused(one.scheduled.entrants):
+                self._send(handle, [one])
 
     def _batch_of_games(self) -> list[Try]:
         """Games for about ``cluster.batch_seconds``, fewer towards the end so that no worker is left with a heap."""
@@ -240,8 +255,18 @@ class Dispatcher:
             one.epoch = grant.epoch
         self._standing.begin()
         lease = self._leases.open(games, handle.name)
-        errands = [Errand(one.scheduled, one.attempt, one.epoch) for one in games]
+        errands = [Errand(one.scheduled, one.attempt, one.epoch, self._recall(handle, one)) for one in games]
         self._calls[handle.play(errands, lease.waits)] = lease
+
+    def _recall(self, handle: WorkerHandle, one: Try) -> bool:
+        """Send the worker what the journal has of the game's calls; whether there is anything."""
+        if not any(entrant in self._providers.models for entrant in one.scheduled.entrants):
+            return False
+        answers = self._commits.call(self._journal.answers, one.scheduled.game_id)
+        if answers:
+            # Apart from the errand: what a call is given is kept in memory for as long as the call takes.
+            handle.actor.recall.remote(one.epoch, zlib.compress(pickle.dumps(answers), 1))
+        return bool(answers)
 
     # Collecting
 
@@ -299,7 +324,7 @@ class Dispatcher:
     def _take(self, replies: Sequence[Reply], back: Sequence[Lease]) -> None:
         """Commit what came back, count it, and put back what did not come to a result."""
         games = {one.scheduled.game_id: one for lease in back for one in lease.tries}
-        finished = [reply for reply in replies if not reply.cause]
+        finished = [reply for reply in replies if reply.outcome]
         rows = [
             FinishedGame(
                 reply.game_id,
@@ -318,10 +343,13 @@ class Dispatcher:
             self._set_pace([reply.seconds for reply in finished if not games[reply.game_id].waits])
             self._fruitless = 0
         for reply in replies:
+            if reply.entrant:
+                self._pause(reply)
+                continue
             one = games.pop(reply.game_id)
             if reply.cause:
                 self._failed(one, _worker_of(one, back), FailureCause(reply.cause), reply.detail)
-        # Games that a worker was told not to begin.
+        # Games that a worker was told not to begin or to leave, and those that cannot go on for now.
         self._give_back(list(games.values()))
 
     def _count(self, rows: Sequence[FinishedGame], counted: Iterable[str]) -> None:
@@ -339,6 +367,16 @@ class Dispatcher:
             self._batch = max(1, min(fitting, self._batch * _BATCH_GROWTH, _LARGEST_BATCH))
 
     # Failures
+
+    def _pause(self, reply: Reply) -> None:
+        """Hold back all games of an entrant whose model can make no call."""
+        kind = FailureKind(reply.pauses)
+        line = self._providers.pause(reply.entrant, kind, reply.detail)
+        if line is not None:
+            self._display.say(line)
+            if kind in MODEL_WIDE:
+                for handle in self._pool.handles.values():
+                    handle.actor.out_of_order.remote(self._providers.key(reply.entrant), reply.pauses, reply.detail)
 
     def _failed(self, one: Try, worker: str, cause: FailureCause, detail: str) -> None:
         """A try failed and counts."""
@@ -387,6 +425,7 @@ class Dispatcher:
         if not guilty and len(playing) == 1:
             guilty = playing
         self._pool.remove(worker)
+        self._providers.lost(worker)
         self._pool.add()
         self._watches.pop(worker, None)
         self._calls = {reference: lease for reference, lease in self._calls.items() if lease.worker != worker}
@@ -430,7 +469,8 @@ class Dispatcher:
             if lease.waits:
                 game_id = lease.tries[0].scheduled.game_id
                 steps = progress.waiting_steps.get(game_id)
-                if before is None or before.waiting_steps.get(game_id) != steps:
+                held = game_id in progress.held
+                if held or before is None or before.waiting_steps.get(game_id) != steps:
                     self._leases.renew([lease])
             elif went_on:
                 self._leases.renew([lease])
@@ -464,11 +504,7 @@ class Dispatcher:
         until = time.monotonic() + _STOP_SECONDS
         while len(self._leases) and time.monotonic() < until:
             self._collect(_TICK_SECONDS)
-
-
-def now_microseconds() -> int:
-    """Wall clock, in microseconds since 1970."""
-    return round(time.time() * 1e6)
+            self._providers.check()
 
 
 def _worker_of(one: Try, leases: Sequence[Lease]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.registry import game_version
 from orchestrator.config import ConfigError, TournamentConfig
+from orchestrator.providers import identity as agent_identity
 
 _GROWING = ("agents", "decks")
 _ABSENT = object()
@@ -16,15 +17,18 @@ _ABSENT = object()
 def identity_of(config: TournamentConfig) -> dict[str, Any]:
     """The identity of the run that ``config`` describes, as plain JSON values.
 
-    Workers, cluster, limits and storage are not in it. The order in which agents and decks are listed makes no
-    difference to any game and is not in it either.
+    Workers, cluster, limits, budget and storage are not in it, nor what a model costs and how fast it may be asked. The
+    order in which agents and decks are listed makes no difference to any game and is not in it either.
     """
     identity = {
         "game": config.game,
         "engine": engine_version(config),
         "options": dict(config.options),
         "seed": config.seed,
-        "agents": {entrant.name: entrant.config for entrant in sorted(config.entrants, key=lambda one: one.name)},
+        "agents": {
+            entrant.name: agent_identity(entrant.config)
+            for entrant in sorted(config.entrants, key=lambda one: one.name)
+        },
         "decks": {deck.name: dict(deck.cards) for deck in sorted(config.decks, key=lambda one: one.name)},
         "tournament": {"decks": str(config.deck_pairing), "games_per_pair": config.games_per_pair},
     }

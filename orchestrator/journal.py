@@ -8,6 +8,9 @@ game's present one is refused, so that a worker that was given up and comes back
 Finished games, decisions and calls are rows (JSON, columns as in ``results/schema.py``) that wait to be put into a
 Parquet part. A part's rows are fixed here before its file is written, and are dropped only after the file is in place;
 a part that was being written when the process died is written again, whole, under the same name.
+
+**Answers** are what a game in flight is rebuilt from: what came of each LLM call, committed before anything acts on it.
+They are dropped when their game has its result.
 """
 
 from __future__ import annotations
@@ -15,14 +18,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.config import ConfigError
 
 FILE_NAME: Final = "journal.sqlite"
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """Raised whenever the tables change."""
 
 _EPOCHS_PER_START: Final = 2**32
@@ -44,18 +47,32 @@ CREATE TABLE games (
     seq INTEGER PRIMARY KEY, game_id TEXT NOT NULL UNIQUE, entrant_0 TEXT NOT NULL, entrant_1 TEXT NOT NULL,
     outcome TEXT NOT NULL, winner_seat INTEGER, part INTEGER, row BLOB
 );
+-- What came of the LLM calls of games in flight. "decision" counts the seat's own decisions, "place" the game's.
+CREATE TABLE answers (
+    game_id TEXT NOT NULL, seat INTEGER NOT NULL, decision INTEGER NOT NULL, call INTEGER NOT NULL,
+    place INTEGER NOT NULL, digest TEXT NOT NULL, answer BLOB NOT NULL, PRIMARY KEY (game_id, seat, decision, call)
+);
+-- All that was answered so far, whatever became of the games.
+CREATE TABLE spending (
+    entrant TEXT PRIMARY KEY, calls INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
+    cached_input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, reasoning_tokens INTEGER NOT NULL,
+    cost_usd REAL NOT NULL, queue_seconds REAL NOT NULL
+) WITHOUT ROWID;
+-- A row is NULL once it is in a part. The rest stays until its game is finished, so that no row is taken twice.
 CREATE TABLE decisions (
-    seq INTEGER PRIMARY KEY, game_id TEXT NOT NULL, decision INTEGER NOT NULL, part INTEGER, row BLOB NOT NULL,
+    seq INTEGER PRIMARY KEY, game_id TEXT NOT NULL, decision INTEGER NOT NULL, part INTEGER, row BLOB,
     UNIQUE (game_id, decision)
 );
 CREATE TABLE calls (
     seq INTEGER PRIMARY KEY, game_id TEXT NOT NULL, decision INTEGER NOT NULL, call INTEGER NOT NULL, part INTEGER,
-    row BLOB NOT NULL, UNIQUE (game_id, decision, call)
+    row BLOB, UNIQUE (game_id, decision, call)
 );
 CREATE TABLE parts (
     kind TEXT NOT NULL, part INTEGER NOT NULL, written INTEGER NOT NULL, PRIMARY KEY (kind, part)
 ) WITHOUT ROWID;
 CREATE INDEX waiting_games ON games (seq) WHERE part IS NULL;
+CREATE INDEX decisions_by_part ON decisions (part) WHERE part IS NOT NULL;
+CREATE INDEX calls_by_part ON calls (part) WHERE part IS NOT NULL;
 CREATE INDEX waiting_decisions ON decisions (seq) WHERE part IS NULL;
 CREATE INDEX waiting_calls ON calls (seq) WHERE part IS NULL;
 """
@@ -114,6 +131,38 @@ class Score:
     games: int
     points: float
     """A win is 1, a draw or turn cap ½."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one LLM call of a game in flight.
+
+    ``decision`` and ``call`` are those of :class:`agents.llm.contract.CallKey`; ``place`` is the number of the decision
+    in its game, both seats counted. ``digest`` is that of the request; ``answer`` is JSON.
+    """
+
+    seat: int
+    decision: int
+    call: int
+    place: int
+    digest: str
+    answer: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What calls took: counts, tokens, US dollars, and seconds of waiting for limits and between retries."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: float = 0.0
+    queue_seconds: float = 0.0
+
+    def __add__(self, other: Spending) -> Spending:
+        return Spending(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
 
 class Journal:
@@ -217,6 +266,9 @@ class Journal:
                     "VALUES (?, ?, ?, ?, ?, ?)",
                     (game.game_id, *game.entrants, game.outcome, game.winner_seat, game.row),
                 )
+                self._db.execute("DELETE FROM answers WHERE game_id = ?", (game.game_id,))
+                for table in ("decisions", "calls"):
+                    self._db.execute(f"DELETE FROM {table} WHERE game_id = ? AND row IS NULL", (game.game_id,))
                 counted.append(game.game_id)
         return counted
 
@@ -269,25 +321,54 @@ class Journal:
         row = self._db.execute("SELECT count(*), count(*) FILTER (WHERE outcome = 'void') FROM games").fetchone()
         return int(row[0]), int(row[1])
 
-    # Decisions and calls of a game in flight
+    # Games in flight
 
-    def record_decision(self, game_id: str, epoch: int, decision: int, row: bytes) -> None:
-        """Take a decision of a game in flight; raises :class:`StaleEpoch` for a writer who has lost the game."""
-        self._require(game_id, epoch)
-        self._db.execute("INSERT INTO decisions (game_id, decision, row) VALUES (?, ?, ?)", (game_id, decision, row))
+    def record_answer(self, game_id: str, epoch: int, entrant: str, answer: Answer, spending: Spending) -> bool:
+        """Take what came of an LLM call, before anything acts on it; false for a writer who has lost the game.
 
-    def record_call(self, game_id: str, epoch: int, decision: int, call: int, row: bytes) -> None:
-        """Take an answered LLM call, before anything acts on it; raises :class:`StaleEpoch` as above."""
+        What the call took is counted in any case: it has been paid.
+        """
+        self._db.execute(
+            "INSERT INTO spending VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (entrant) DO UPDATE SET "
+            "calls = calls + excluded.calls, input_tokens = input_tokens + excluded.input_tokens, "
+            "cached_input_tokens = cached_input_tokens + excluded.cached_input_tokens, "
+            "output_tokens = output_tokens + excluded.output_tokens, "
+            "reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens, "
+            "cost_usd = cost_usd + excluded.cost_usd, queue_seconds = queue_seconds + excluded.queue_seconds",
+            (entrant, *astuple(spending)),
+        )
+        if not self._holds(game_id, epoch):
+            return False
+        self._db.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (game_id, *astuple(answer)))
+        return True
+
+    def record_decision(
+        self, game_id: str, epoch: int, decision: int, row: bytes, calls: Iterable[tuple[int, bytes]] = ()
+    ) -> None:
+        """Take a decision of a game in flight with its calls, by number; one that is there already is left as it is.
+
+        Raises :class:`StaleEpoch` for a writer who has lost the game.
+        """
         self._require(game_id, epoch)
         self._db.execute(
-            "INSERT INTO calls (game_id, decision, call, row) VALUES (?, ?, ?, ?)", (game_id, decision, call, row)
+            "INSERT OR IGNORE INTO decisions (game_id, decision, row) VALUES (?, ?, ?)", (game_id, decision, row)
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO calls (game_id, decision, call, row) VALUES (?, ?, ?, ?)",
+            [(game_id, decision, call, text) for call, text in calls],
         )
 
-    def game_in_flight(self, game_id: str) -> tuple[list[bytes], list[bytes]]:
-        """The decisions and the calls of a game so far, each in the order in which they were made."""
-        decisions = self._db.execute("SELECT row FROM decisions WHERE game_id = ? ORDER BY decision", (game_id,))
-        calls = self._db.execute("SELECT row FROM calls WHERE game_id = ? ORDER BY decision, call", (game_id,))
-        return [row[0] for row in decisions], [row[0] for row in calls]
+    def answers(self, game_id: str) -> list[Answer]:
+        """What came of the LLM calls of a game in flight so far, by seat in the order in which they were made."""
+        query = (
+            "SELECT seat, decision, call, place, digest, answer FROM answers WHERE game_id = ? "
+            "ORDER BY seat, decision, call"
+        )
+        return [Answer(*row) for row in self._db.execute(query, (game_id,))]
+
+    def spending(self) -> dict[str, Spending]:
+        """What the calls of each entrant took since the run was begun."""
+        return {row[0]: Spending(*row[1:]) for row in self._db.execute("SELECT * FROM spending ORDER BY entrant")}
 
     # Parts
 
@@ -317,10 +398,15 @@ class Journal:
         return [row[0] for row in self._db.execute(query, (part,))]
 
     def part_written(self, kind: str, part: int) -> None:
-        """Note that a part's file is in place. Rows of games are dropped here; those of games in flight are kept."""
+        """Note that a part's file is in place, and drop its rows.
+
+        Of a decision or call of a game in flight it is kept that it is in a part, of all others nothing.
+        """
+        table = _known(kind)
         self._db.execute("UPDATE parts SET written = 1 WHERE kind = ? AND part = ?", (kind, part))
-        if kind == "games":
-            self._db.execute("UPDATE games SET row = NULL WHERE part = ?", (part,))
+        if kind != "games":
+            self._db.execute(f"DELETE FROM {table} WHERE part = ? AND game_id IN (SELECT game_id FROM games)", (part,))
+        self._db.execute(f"UPDATE {table} SET row = NULL WHERE part = ?", (part,))
 
     def written_parts(self, kind: str) -> list[int]:
         """Parts whose files are in place."""

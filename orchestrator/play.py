@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from agents.base import Agent, BlankObservation, Decision
 from agents.factory import make_agent
+from agents.llm.contract import CallFailed, FailureKind
 from engine.match import SEATS, Action, Cause, IllegalAction, Match, MatchSpec, Outcome, Result, Seat
 from engine.registry import new_match
 from orchestrator.config import TournamentConfig
@@ -28,12 +29,27 @@ VOID: Final = "void"
 
 
 class FailureCause(StrEnum):
-    """Why a try of a game failed; the cause of a void game in its row, where more causes may be known."""
+    """Why a try of a game failed; the cause of a void game in its row.
+
+    From ``RATE_LIMITED`` on, an LLM call that failed for good, by its kind (:class:`agents.llm.contract.FailureKind`).
+    """
 
     WORKER_CRASH = "worker_crash"
     AGENT_ERROR = "agent_error"
     ENGINE_ERROR = "engine_error"
     WALL_CLOCK = "wall_clock"
+    REQUEST_CHANGED = "request_changed"
+    """A game that is played again asks something else than what was answered, so the answers are of no use to it."""
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    SERVER_ERROR = "server_error"
+    CONNECTION = "connection"
+    TIME_OUT = "time_out"
+    BAD_REQUEST = "bad_request"
+    CONTEXT_OVERFLOW = "context_overflow"
+
+
+_CAUSES: Final = frozenset(cause.value for cause in FailureCause)
 
 
 class GameFailure(Exception):
@@ -43,6 +59,23 @@ class GameFailure(Exception):
         super().__init__(detail)
         self.cause = cause
         self.detail = detail
+
+
+class ModelPaused(Exception):
+    """A game cannot go on for now: an entrant's model can make no call. The game is as good as before."""
+
+    def __init__(self, entrant: str, kind: FailureKind, detail: str) -> None:
+        super().__init__(detail)
+        self.entrant = entrant
+        self.kind = kind
+
+
+class GameDropped(Exception):
+    """A worker goes on no further with a game: it has lost it, or is to stop. The game is as good as before."""
+
+
+_SCOPES: Final = (GameFailure, ModelPaused, GameDropped)
+"""What says by itself what becomes of a game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +89,12 @@ class Setup:
     agents: Mapping[str, Mapping[str, Any]]
     decks: Mapping[str, Mapping[str, int]]
     game_seconds: float
+    llm_game_seconds: float
+    keeper: str | None = None
+    """The name of the keeper of limits and budget, where an agent makes LLM calls."""
 
     @classmethod
-    def of(cls, config: TournamentConfig) -> Setup:
+    def of(cls, config: TournamentConfig, keeper: str | None = None) -> Setup:
         """The setup of the tournament that ``config`` describes."""
         return cls(
             run=config.run,
@@ -68,6 +104,8 @@ class Setup:
             agents={entrant.name: entrant.config for entrant in config.entrants},
             decks={deck.name: deck.cards for deck in config.decks},
             game_seconds=config.limits.game_seconds,
+            llm_game_seconds=config.limits.llm_game_seconds,
+            keeper=keeper,
         )
 
     def spec(self, game: ScheduledGame, attempt: int) -> MatchSpec:
@@ -130,9 +168,26 @@ class Tally:
 _MEASURED: Final = tuple(each.name for each in fields(Tally) if each.name not in ("decisions", "agent_seconds"))
 
 
+class Played(NamedTuple):
+    """A decision as it was carried out."""
+
+    place: int
+    """Its number in the game from 0, both seats counted."""
+    seat: Seat
+    turn: int
+    legal_actions: int
+    decision: Decision
+    actions: tuple[str, ...]
+    """Keys of what was played."""
+
+
 @dataclass(slots=True)
 class Playthrough:
-    """A game as far as it has been played; ``steps`` grows with every decision and is how others see progress."""
+    """A game as far as it has been played; ``steps`` grows with every decision and is how others see progress.
+
+    It has a clock of its own, which waiting for an endpoint's limits does not count on: whoever waits stops it
+    (:meth:`hold`) and says afterwards how much of that was thinking (:meth:`resume`).
+    """
 
     started: float = field(default_factory=time.monotonic)
     steps: int = 0
@@ -140,6 +195,49 @@ class Playthrough:
     tallies: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
     forfeited: Seat | None = None
     """Who gave the game up: it is over, though the match is not."""
+    places: list[int] = field(default_factory=lambda: [0, 0])
+    """The number of each seat's present decision, both seats counted."""
+    recorder: Callable[[Played], None] | None = None
+    """Told of every decision of agents that wait."""
+    requests: int = 0
+    """Requests that are on their way to an endpoint."""
+    cut: asyncio.Timeout | None = None
+    limit: float = float("inf")
+    """``cut`` ends the game when its clock reaches ``limit`` seconds."""
+    _excused: float = 0.0
+    _holds: int = 0
+    _held_from: float = 0.0
+
+    @property
+    def held(self) -> bool:
+        """Whether its clock stands still."""
+        return self._holds > 0
+
+    def seconds(self) -> float:
+        """What its clock shows."""
+        now = self._held_from if self.held else time.monotonic()
+        return now - self.started - self._excused
+
+    def hold(self) -> None:
+        """Stop the clock."""
+        if not self.held:
+            self._held_from = time.monotonic()
+            if self.cut is not None:
+                self.cut.reschedule(None)
+        self._holds += 1
+
+    def resume(self, thinking: float) -> None:
+        """Let it go on, put forward by ``thinking`` seconds."""
+        self._holds -= 1
+        self.took(thinking)
+        if not self.held:
+            self._excused += time.monotonic() - self._held_from
+            if self.cut is not None and not self.cut.expired():
+                self.cut.reschedule(asyncio.get_running_loop().time() + max(self.limit - self.seconds(), 0.0))
+
+    def took(self, thinking: float) -> None:
+        """Put the clock forward."""
+        self._excused -= thinking
 
 
 def play_now(
@@ -177,7 +275,9 @@ async def play(
                 asked.append((seat, tuple(legal)))
             else:
                 game.steps += 1
-                if time.monotonic() - game.started > limit:
+                for place, (seat, _) in enumerate(asked, sum(tally.decisions for tally in game.tallies)):
+                    game.places[seat] = place
+                if game.seconds() > limit:
                     raise GameFailure(FailureCause.WALL_CLOCK, f"not over after {limit:g} s")
                 if len(asked) == 1:
                     seat, legal = asked[0]
@@ -190,7 +290,7 @@ async def play(
                             _apply(match, agents[seat], names[seat], seat, legal, decision, game)
         if match.result is None and game.forfeited is None:
             raise GameFailure(FailureCause.ENGINE_ERROR, "nobody is to act, yet there is no result")
-    except GameFailure:
+    except _SCOPES:
         raise
     except Exception as error:
         raise GameFailure(FailureCause.ENGINE_ERROR, one_line(error)) from error
@@ -202,8 +302,13 @@ async def _ask(match: Match, agent: Agent, name: str, seat: Seat, legal: tuple[A
     observation = match.observe(seat) if agent.reads_observation else BlankObservation(seat)
     try:
         return await agent.act(observation, legal)
-    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, GameFailure):
+    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, *_SCOPES):
         raise
+    except CallFailed as failure:
+        detail = f"{name}: {one_line(failure)}"
+        if failure.kind.value in _CAUSES:
+            raise GameFailure(FailureCause(failure.kind.value), detail) from failure
+        raise ModelPaused(name, failure.kind, str(failure)) from failure
     except BaseException as error:  # SystemExit too: whatever an agent raises must not end its worker.
         raise GameFailure(FailureCause.AGENT_ERROR, f"{name}: {one_line(error)}") from error
 
@@ -228,9 +333,9 @@ def _apply(
 ) -> None:
     """Play the actions of ``decision`` and record them, without those that were forced, as everywhere."""
     game.tallies[seat].add(decision, agent.waits)
+    turn = match.turn
     if decision.forfeit:
         game.forfeited = seat
-        return
     for number, action in enumerate(decision.actions):
         forced = number > 0 and len(match.legal_actions(seat)) == 1
         try:
@@ -243,8 +348,11 @@ def _apply(
             ) from error
         if not forced:
             game.actions.append(f"{seat} {action.key}")
-    if not decision.actions:
+    if not decision.actions and not decision.forfeit:
         raise GameFailure(FailureCause.AGENT_ERROR, f"{name} decided for no action")
+    if game.recorder is not None and agent.waits:
+        keys = tuple(action.key for action in decision.actions)
+        game.recorder(Played(game.places[seat], seat, turn, len(legal), decision, keys))
 
 
 def finished_row(

@@ -85,8 +85,8 @@ class Standing:
         shares = [(name, points / games) for name, (games, points) in self._points.items() if games]
         return sorted(shares, key=lambda one: (-one[1], one[0]))[:_LEADERS]
 
-    def line(self) -> str:
-        """All of it in one line."""
+    def line(self, more: str = "") -> str:
+        """All of it in one line, with ``more`` before the leaders."""
         share = 100 * self.done / self.total if self.total else 100.0
         parts = [f"{self.done}/{self.total} games ({share:.0f} %)", f"{self.games_per_second():.1f} games/s"]
         left = self.seconds_left()
@@ -94,17 +94,29 @@ class Standing:
             parts.append(f"{duration(left)} left" if left is not None else "time left unknown")
         if self.void:
             parts.append(f"{self.void} void")
+        if more:
+            parts.append(more)
         if leaders := self.leaders():
             parts.append("leading: " + ", ".join(f"{name} {100 * points:.0f} %" for name, points in leaders))
         return " | ".join(parts)
 
 
 class ProgressDisplay:
-    """Shows a standing on ``stream``: one line that is written over on a terminal, otherwise a line every 10 s."""
+    """Shows a standing on ``stream``: one line that is written over on a terminal, otherwise a line every 10 s.
 
-    def __init__(self, standing: Standing, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+    What ``more`` says, if anything, stands before who leads.
+    """
+
+    def __init__(
+        self,
+        standing: Standing,
+        stream: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+        more: Callable[[], str] = str,
+    ) -> None:
         self._standing = standing
         self._stream = stream
+        self._more = more
         self._clock = clock
         self._terminal = stream.isatty()
         self._next = 0.0
@@ -128,7 +140,7 @@ class ProgressDisplay:
             self._drawn = False
 
     def _show(self) -> None:
-        line = self._standing.line()
+        line = self._standing.line(self._more())
         if self._terminal:
             width = shutil.get_terminal_size().columns - 1
             self._write(f"\r\033[K{line[:width]}")

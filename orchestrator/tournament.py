@@ -13,16 +13,18 @@ from typing import TextIO
 from agents.factory import make_agent
 from engine.match import MatchSpec
 from engine.registry import new_match
+from orchestrator.calls import now_microseconds
 from orchestrator.cluster import RayCluster, WorkerPool, check_address
 from orchestrator.config import ConfigError, Report, TournamentConfig
 from orchestrator.disks import FolderLock, require_local_disk
-from orchestrator.dispatch import Dispatcher, now_microseconds
+from orchestrator.dispatch import Dispatcher
 from orchestrator.group_commit import GroupCommit
 from orchestrator.identity import check_same, engine_version, identity_of
 from orchestrator.journal import Journal
 from orchestrator.parts import PartWriter, part_name
 from orchestrator.play import Setup
 from orchestrator.progress import ProgressDisplay, Standing
+from orchestrator.providers import Providers, resolved
 from orchestrator.schedule import Schedule, check_balance
 from orchestrator.stop import StopSignals
 from results.location import Location, StorageError
@@ -40,9 +42,11 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
     where it is to lie.
     """
     began = time.monotonic()
+    config = resolved(config)
     schedule = Schedule(config)
     check_balance(schedule)
     _check_games(config, schedule)
+    providers = Providers(config)
     location = Location.parse(config.storage.root).child(config.run)
     manifest = _manifest(config, schedule, location)
     folder = _journal_folder(config, location)
@@ -55,7 +59,7 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
             try:
                 run = _open_run(config, location, manifest, commits.call(journal.counts)[0])
                 _check_parts(run, journal, commits)
-                return _play(config, schedule, run, journal, commits, stop, stream or sys.stderr, began)
+                return _play(config, schedule, run, journal, commits, providers, stop, stream or sys.stderr, began)
             finally:
                 commits.close()
     finally:
@@ -68,6 +72,7 @@ def _play(
     run: Run,
     journal: Journal,
     commits: GroupCommit,
+    providers: Providers,
     stop: StopSignals,
     stream: TextIO,
     began: float,
@@ -75,19 +80,21 @@ def _play(
     parts = PartWriter(run, commits, journal, config.storage)
     done, void = commits.call(journal.counts)
     standing = Standing(len(schedule), done, void, commits.call(journal.scores))
-    display = ProgressDisplay(standing, stream)
+    display = ProgressDisplay(standing, stream, more=providers.line)
     try:
         if standing.done < standing.total:
             with RayCluster(config.cluster) as cluster:
                 stop.take()
-                pool = WorkerPool(Setup.of(config), config.cluster.workers)
+                pool = WorkerPool(Setup.of(config, providers.keeper_name), config.cluster.workers)
                 try:
                     cluster.sweep_after_death()
+                    providers.open(journal, commits, parts, pool)
                     dispatcher = Dispatcher(
-                        config, schedule, journal, commits, parts, pool, standing, display, stop.asked
+                        config, schedule, journal, commits, parts, pool, standing, display, providers, stop.asked
                     )
                     dispatcher.run()
                 finally:
+                    providers.close()
                     pool.close()
     finally:
         # Whatever went wrong, what has been played is written as far as that is possible.
@@ -100,8 +107,9 @@ def _play(
         played=standing.played,
         seconds=time.monotonic() - began,
         playing_seconds=standing.playing_seconds,
-        interrupted=standing.done < standing.total,
+        interrupted=standing.done < standing.total and not providers.paused,
         run_path=run.location.path,
+        paused=providers.paused,
     )
 
 
@@ -110,6 +118,7 @@ def _check_games(config: TournamentConfig, schedule: Schedule) -> None:
     limits, cluster = config.limits, config.cluster
     for path, value, least in (
         ("limits.game_seconds", limits.game_seconds, 0),
+        ("limits.llm_game_seconds", limits.llm_game_seconds, 0),
         ("limits.lease_seconds", limits.lease_seconds, 0),
         ("cluster.batch_seconds", cluster.batch_seconds, 0),
     ):
@@ -123,6 +132,8 @@ def _check_games(config: TournamentConfig, schedule: Schedule) -> None:
     ):
         if number < 1:
             raise ConfigError(f"{path}: {number!r} is not at least 1")
+    if config.budget.usd is not None and not config.budget.usd > 0:
+        raise ConfigError(f"budget.usd: {config.budget.usd!r} is not larger than 0; null sets no bound")
     check_address(cluster.address)
     for entrant in config.entrants:
         try:
@@ -156,9 +167,11 @@ def _manifest(config: TournamentConfig, schedule: Schedule, location: Location) 
         "games": len(schedule),
         "limits": {
             "game_seconds": config.limits.game_seconds,
+            "llm_game_seconds": config.limits.llm_game_seconds,
             "lease_seconds": config.limits.lease_seconds,
             "max_attempts": config.limits.max_attempts,
         },
+        "budget_usd": config.budget.usd,
     }
     return Manifest(config.run, identity, schedule.digest(), engine_version(config), starts=(*starts, begun))
 

@@ -10,19 +10,30 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import socket
 import threading
 import time
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from agents.base import Agent
 from agents.factory import make_agent
+from agents.llm.contract import CallFailed, FailureKind
+from engine.match import SEATS
 from engine.registry import game_version
+from orchestrator.calls import CallingAgent, Decided, Entry, GameCaller, WorkerCalls, now_microseconds
+from orchestrator.journal import Answer
+from orchestrator.limits import in_game
 from orchestrator.play import (
     FailureCause,
+    GameDropped,
     GameFailure,
+    ModelPaused,
+    Played,
     Playthrough,
     Setup,
     build,
@@ -31,6 +42,7 @@ from orchestrator.play import (
     play,
     play_now,
 )
+from orchestrator.rows import call_rows, decision_row
 from orchestrator.schedule import ScheduledGame
 
 SILENCE_SECONDS = 9.0
@@ -43,10 +55,15 @@ class Errand(NamedTuple):
     scheduled: ScheduledGame
     attempt: int
     epoch: int
+    recalled: bool = False
+    """What the journal has of the game's calls comes by itself (:meth:`GameWorker.recall`)."""
 
 
 class Reply(NamedTuple):
-    """What came of an errand: the row of a finished game, or cause and detail of a failure."""
+    """What came of an errand: the row of a finished game, or cause and detail of a failure.
+
+    Where ``entrant`` is named, its model could make no call (``pauses``, ``detail``), and the try does not count.
+    """
 
     game_id: str
     attempt: int
@@ -57,6 +74,8 @@ class Reply(NamedTuple):
     row: bytes = b""
     cause: str = ""
     detail: str = ""
+    entrant: str = ""
+    pauses: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +89,8 @@ class Progress:
     """… and for how long it has been."""
     waiting_steps: dict[str, int] = field(default_factory=dict)
     """Decisions so far of every open game whose agents wait."""
+    held: frozenset[str] = frozenset()
+    """Those of them that are in an LLM call, which has time-outs of its own."""
 
 
 class GameWorker:
@@ -84,6 +105,8 @@ class GameWorker:
         self._playing: tuple[str, Playthrough] | None = None
         self._waiting: dict[str, Playthrough] = {}
         self._tasks: dict[str, asyncio.Task[Reply]] = {}
+        self._calls = WorkerCalls(setup.keeper, name)
+        self._recalled: dict[int, asyncio.Future[list[Answer]]] = {}
         self._heard = time.monotonic()
         # Whatever a game and its agents import is no part of the first game's time. A fault in it is that game's.
         with suppress(Exception):
@@ -111,10 +134,11 @@ class GameWorker:
         self._tasks[game_id] = task
         try:
             return [await task]
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GameDropped):
             return []
         finally:
-            self._tasks.pop(game_id, None)
+            if self._tasks.get(game_id) is task:
+                self._tasks.pop(game_id)
 
     async def cancel(self, game_id: str) -> None:
         """Stop a game whose agents wait, at its next wait."""
@@ -122,20 +146,43 @@ class GameWorker:
         if task is not None:
             task.cancel()
 
+    async def recall(self, epoch: int, packed: bytes) -> None:
+        """Take what the journal has of the calls of the game that is given out under ``epoch``."""
+        self._recall(epoch).set_result(pickle.loads(zlib.decompress(packed)))
+
+    async def collect(self, settled: list[tuple[int, bool]]) -> list[Entry]:
+        """What is to be committed, as soon as there is something; ``settled`` tells what became of earlier entries."""
+        return await self._calls.desk.collect(settled)
+
+    async def out_of_order(self, model: str, kind: str, detail: str) -> None:
+        """No call of that model can succeed any more (:func:`orchestrator.calls.model_key`)."""
+        self._calls.out_of_order(model, CallFailed(FailureKind(kind), detail))
+
     async def stop(self) -> None:
-        """Begin no further game and drop those that wait."""
-        self._stopping = True
-        for task in self._tasks.values():
-            task.cancel()
+        """Begin no further game and drop those that wait, once the requests that are on their way are answered."""
+        self._stopping = self._calls.stopping = True
+        for game_id, task in self._tasks.items():
+            if game_id not in self._waiting or not self._waiting[game_id].requests:
+                task.cancel()
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._calls.close()
+
+    def _recall(self, epoch: int) -> asyncio.Future[list[Answer]]:
+        if epoch not in self._recalled:
+            self._recalled[epoch] = asyncio.get_running_loop().create_future()
+        return self._recalled[epoch]
 
     async def progress(self) -> Progress:
         """How far the games are."""
         playing = self._playing
         waiting = {game_id: game.steps for game_id, game in self._waiting.items()}
+        held = frozenset(game_id for game_id, game in self._waiting.items() if game.held)
         if playing is None:
-            return Progress(self._steps, None, 0.0, waiting)
+            return Progress(self._steps, None, 0.0, waiting, held)
         game_id, game = playing
-        return Progress(self._steps + game.steps, game_id, time.monotonic() - game.started, waiting)
+        return Progress(self._steps + game.steps, game_id, time.monotonic() - game.started, waiting, held)
 
     def _play_all(self, errands: list[Errand]) -> list[Reply]:
         replies = []
@@ -162,24 +209,62 @@ class GameWorker:
 
     async def _play_waiting(self, errand: Errand) -> Reply:
         game = Playthrough()
-        self._waiting[errand.scheduled.game_id] = game
+        game_id = errand.scheduled.game_id
+        self._waiting[game_id] = game
         started_at = time.time()
-        limit = self._setup.game_seconds
         try:
+            known = await self._recall(errand.epoch) if errand.recalled else []
             match, agents = build(self._setup, errand.scheduled, errand.attempt)
+            calling = self._connect(errand, agents, game, known)
+            game.limit = self._setup.llm_game_seconds if calling else self._setup.game_seconds
+            decisions: list[asyncio.Future[None]] = []
+            game.recorder = lambda played: self._record(errand, played, decisions) if played.seat in calling else None
             try:
-                async with asyncio.timeout(limit) as cut:
-                    await play(match, agents, errand.scheduled.entrants, limit, game)
+                async with asyncio.timeout(game.limit) as game.cut:
+                    with in_game(game_id):
+                        await play(match, agents, errand.scheduled.entrants, game.limit, game)
             except TimeoutError as error:
-                if not cut.expired():
+                if game.cut is None or not game.cut.expired():
                     raise
-                raise GameFailure(FailureCause.WALL_CLOCK, f"not over after {limit:g} s") from error
+                raise GameFailure(FailureCause.WALL_CLOCK, f"not over after {game.limit:g} s") from error
+            # The game counts once all that it consists of does.
+            for committed in decisions:
+                await committed
             row = finished_row(self._setup, errand.scheduled, errand.attempt, match, agents, game)
             return self._finished(errand, game, row, started_at)
+        except GameDropped:
+            raise
+        except ModelPaused as paused:
+            failed = self._failed(errand, game, GameFailure(FailureCause.AGENT_ERROR, str(paused)))
+            return failed._replace(cause="", entrant=paused.entrant, pauses=paused.kind.value)
         except (Exception, SystemExit) as error:
             return self._failed(errand, game, _failure(error))
         finally:
-            self._waiting.pop(errand.scheduled.game_id, None)
+            self._recalled.pop(errand.epoch, None)
+            if self._waiting.get(game_id) is game:
+                self._waiting.pop(game_id)
+
+    def _connect(
+        self, errand: Errand, agents: tuple[Agent, Agent], game: Playthrough, known: list[Answer]
+    ) -> frozenset[int]:
+        """Give every agent that makes LLM calls its caller; returns the seats of those agents."""
+        scheduled, seats = errand.scheduled, []
+        for seat in SEATS:
+            agent = agents[seat]
+            if isinstance(agent, CallingAgent):
+                entrant = scheduled.entrants[seat]
+                agent.connect(
+                    GameCaller(self._calls, agent.model, scheduled.game_id, errand.epoch, entrant, seat, game, known)
+                )
+                seats.append(seat)
+        return frozenset(seats)
+
+    def _record(self, errand: Errand, played: Played, decisions: list[asyncio.Future[None]]) -> None:
+        how = (self._setup, errand.scheduled, errand.attempt, self._name, now_microseconds(), played)
+        game_id = errand.scheduled.game_id
+        entry = Decided(0, game_id, errand.epoch, played.place, decision_row(*how), call_rows(*how))
+        decisions[:] = [one for one in decisions if not one.done() or one.exception()]
+        decisions.append(self._calls.desk.commit(entry))
 
     def _finished(self, errand: Errand, game: Playthrough, row: dict[str, object], started_at: float) -> Reply:
         seconds = time.monotonic() - game.started

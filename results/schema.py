@@ -49,13 +49,34 @@ class Cause(StrEnum):
     AGENT_ERROR = "agent_error"
     ENGINE_ERROR = "engine_error"
     WALL_CLOCK = "wall_clock"
-    PROVIDER_ERROR = "provider_error"
+    REQUEST_CHANGED = "request_changed"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    SERVER_ERROR = "server_error"
+    CONNECTION = "connection"
+    TIME_OUT = "time_out"
+    BAD_REQUEST = "bad_request"
+    CONTEXT_OVERFLOW = "context_overflow"
 
 
-VOID_CAUSES: frozenset[Cause] = frozenset(
-    {Cause.WORKER_CRASH, Cause.AGENT_ERROR, Cause.ENGINE_ERROR, Cause.WALL_CLOCK, Cause.PROVIDER_ERROR}
+PROVIDER_CAUSES: frozenset[Cause] = frozenset(
+    {
+        Cause.RATE_LIMITED,
+        Cause.OVERLOADED,
+        Cause.SERVER_ERROR,
+        Cause.CONNECTION,
+        Cause.TIME_OUT,
+        Cause.BAD_REQUEST,
+        Cause.CONTEXT_OVERFLOW,
+    }
 )
-"""Process died; agent raised; engine raised; wall-clock limit passed; the model's provider failed for good."""
+"""How a call of a model failed for good: its provider's failure, not the model's."""
+
+VOID_CAUSES: frozenset[Cause] = PROVIDER_CAUSES | frozenset(
+    {Cause.WORKER_CRASH, Cause.AGENT_ERROR, Cause.ENGINE_ERROR, Cause.WALL_CLOCK, Cause.REQUEST_CHANGED}
+)
+"""Process died; agent raised; engine raised; wall-clock limit passed; a resumed game asked something else than was
+answered before; or one of :data:`PROVIDER_CAUSES`."""
 
 CAUSES_OF: Mapping[Outcome, frozenset[Cause]] = {
     Outcome.WIN: frozenset(set(Cause) - VOID_CAUSES - {Cause.DRAW, Cause.TURN_CAP}),

@@ -14,7 +14,7 @@ import pytest
 from orchestrator.config import ConfigError
 from orchestrator.disks import FolderLock, JournalLocked, file_system_type
 from orchestrator.group_commit import GroupCommit, JournalUnwritable
-from orchestrator.journal import FailedAttempt, FinishedGame, Journal, JournalFenced, StaleEpoch
+from orchestrator.journal import Answer, FailedAttempt, FinishedGame, Journal, JournalFenced, Spending, StaleEpoch
 
 GAMES = [f"g{number:024x}" for number in range(6)]
 
@@ -56,10 +56,7 @@ def test_a_late_worker_is_fenced_off(journal: Journal) -> None:
     assert now > late
     assert journal.finish([finished(GAMES[0], late, winner=1)]) == []
     assert journal.fail([failed(GAMES[0], 1, late)]) == []
-    for write in (
-        lambda: journal.record_call(GAMES[0], late, 0, 0, b"reply"),
-        lambda: journal.record_decision(GAMES[0], late, 0, b"decision"),
-    ):
+    for write in (lambda: journal.record_decision(GAMES[0], late, 0, b"decision"),):
         with pytest.raises(StaleEpoch):
             write()
     assert journal.finish([finished(GAMES[0], now)]) == [GAMES[0]]
@@ -111,19 +108,62 @@ def test_scores_and_counts_leave_out_void_games(journal: Journal) -> None:
     assert {score.entrant: (score.games, score.points) for score in journal.scores()} == {"a": (3, 1.5), "b": (3, 1.5)}
 
 
-def test_calls_and_decisions_of_a_game_in_flight_come_back_in_order_over_starts(tmp_path: Path) -> None:
+def answer(decision: int, call: int, seat: int = 0) -> Answer:
+    return Answer(
+        seat, decision, call, 2 * decision + seat, f"digest {decision}.{call}", f"reply {decision}.{call}".encode()
+    )
+
+
+PAID = Spending(1, 1000, 400, 50, 20, 0.25, 1.5)
+
+
+def test_answers_of_a_game_in_flight_come_back_in_order_over_starts_until_it_is_finished(tmp_path: Path) -> None:
     first = opened(tmp_path)
     epoch = granted(first, GAMES[0])
-    first.record_call(GAMES[0], epoch, 0, 0, b"call 0.0")
-    first.record_call(GAMES[0], epoch, 0, 1, b"call 0.1")
-    first.record_decision(GAMES[0], epoch, 0, b"decision 0")
-    first.record_call(GAMES[0], epoch, 1, 0, b"call 1.0")
+    for one in (answer(0, 0), answer(0, 1), answer(0, 0, seat=1), answer(1, 0)):
+        assert first.record_answer(GAMES[0], epoch, "a", one, PAID)
     first.close()
     second = opened(tmp_path)
-    assert second.game_in_flight(GAMES[0]) == ([b"decision 0"], [b"call 0.0", b"call 0.1", b"call 1.0"])
+    assert second.answers(GAMES[0]) == [answer(0, 0), answer(0, 1), answer(1, 0), answer(0, 0, seat=1)]
+    epoch = granted(second, GAMES[0])
     with pytest.raises(sqlite3.IntegrityError):
-        second.record_call(GAMES[0], granted(second, GAMES[0]), 1, 0, b"the same call again")
+        second.record_answer(GAMES[0], epoch, "a", answer(1, 0), PAID)
+    second.finish([finished(GAMES[0], epoch)])
+    assert second.answers(GAMES[0]) == []
     second.close()
+
+
+def test_what_a_worker_paid_counts_even_where_it_has_lost_the_game(journal: Journal) -> None:
+    late = granted(journal, GAMES[0], worker="late")
+    granted(journal, GAMES[0], worker="now")
+    assert not journal.record_answer(GAMES[0], late, "a", answer(0, 0), PAID)
+    assert journal.answers(GAMES[0]) == []
+    journal.record_answer(GAMES[1], granted(journal, GAMES[1]), "a", answer(0, 0), PAID)
+    assert journal.spending() == {"a": Spending(2, 2000, 800, 100, 40, 0.5, 3.0)}
+
+
+def test_decisions_and_calls_are_in_one_part_however_often_the_game_is_played_and_leave_nothing(tmp_path: Path) -> None:
+    journal = opened(tmp_path)
+    epoch = granted(journal, GAMES[0])
+    journal.record_decision(GAMES[0], epoch, 0, b"decision 0", [(0, b"call 0.0"), (1, b"call 0.1")])
+    for kind, rows in (("decisions", [b"decision 0"]), ("calls", [b"call 0.0", b"call 0.1"])):
+        assert journal.plan_part(kind, 10) == 1
+        assert journal.part_rows(kind, 1) == rows
+        journal.part_written(kind, 1)
+    # Its worker dies, and it is played again from the start.
+    epoch = granted(journal, GAMES[0])
+    journal.record_decision(GAMES[0], epoch, 0, b"decision 0 again", [(0, b"call 0.0 again"), (1, b"call 0.1 again")])
+    journal.record_decision(GAMES[0], epoch, 1, b"decision 1", [(0, b"call 1.0")])
+    journal.finish([finished(GAMES[0], epoch)])
+    for kind, rows in (("decisions", [b"decision 1"]), ("calls", [b"call 1.0"])):
+        assert journal.plan_part(kind, 10) == 2
+        assert journal.part_rows(kind, 2) == rows
+        journal.part_written(kind, 2)
+        assert journal.plan_part(kind, 10) is None
+    journal.close()
+    with sqlite3.connect(tmp_path / "journal.sqlite") as file:
+        for table in ("decisions", "calls", "answers"):
+            assert file.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
 def test_a_part_has_each_row_once_and_is_the_same_after_a_kill(tmp_path: Path) -> None:
@@ -152,7 +192,7 @@ def test_an_operation_that_fails_leaves_no_trace_and_the_others_of_its_transacti
     epochs = [commits.call(granted, journal, game_id) for game_id in GAMES[:3]]
 
     def half() -> None:
-        journal.record_call(GAMES[2], epochs[2], 0, 0, b"half of an operation")
+        journal.record_answer(GAMES[2], epochs[2], "a", answer(0, 0), PAID)
         raise RuntimeError("the other half")
 
     entered, go_on = threading.Event(), threading.Event()
@@ -172,7 +212,8 @@ def test_an_operation_that_fails_leaves_no_trace_and_the_others_of_its_transacti
     assert [future.result() for future in good] == [[GAMES[0]], [GAMES[1]]]
     with pytest.raises(RuntimeError, match="the other half"):
         bad.result()
-    assert commits.call(journal.game_in_flight, GAMES[2]) == ([], [])
+    assert commits.call(journal.answers, GAMES[2]) == []
+    assert commits.call(journal.spending) == {}
     assert commits.call(journal.counts) == (2, 0)
     commits.close()
 

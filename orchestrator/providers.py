@@ -1,0 +1,185 @@
+"""The models that a run's agents ask, as the driver sees them: what they may and did take, and which are out of order.
+
+A model whose endpoint refuses the key, has no such model, or has no credits left can make no call: its games are held
+back, all others go on, and the run ends incomplete. So it is with an agent whose next call the budget does not allow.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from agents.llm.config import parse_harness
+from agents.llm.contract import FailureKind
+from agents.llm.models import ModelConfig, ModelError, parse_model
+from orchestrator.calls import model_key
+from orchestrator.cluster import WorkerPool
+from orchestrator.config import ConfigError, Entrant, TournamentConfig
+from orchestrator.group_commit import GroupCommit
+from orchestrator.journal import Journal, Spending
+from orchestrator.ledger import Ledger
+from orchestrator.limits import Counters, Keeper, account_limits
+from orchestrator.parts import PartWriter
+
+_LOOK_SECONDS: Final = 1.0
+
+_REASONS: Final = {
+    FailureKind.AUTHENTICATION: "its key is refused or missing",
+    FailureKind.QUOTA_EXHAUSTED: "its quota or credits are used up",
+    FailureKind.MODEL_NOT_FOUND: "its endpoint has no such model",
+}
+
+
+def model_of(config: Mapping[str, Any]) -> ModelConfig | None:
+    """The model that an agent of this configuration asks, if it asks one. Raises ``ValueError`` for a bad one."""
+    model = config.get("model")
+    return parse_model(model) if isinstance(model, Mapping) else None
+
+
+def resolved(config: TournamentConfig) -> TournamentConfig:
+    """``config`` with every model and harness complete, so that workers look nothing up."""
+    entrants = []
+    for entrant in config.entrants:
+        settings = dict(entrant.config)
+        try:
+            model = model_of(settings)
+            if model is not None:
+                settings["model"] = model.to_json()
+                settings["harness"] = parse_harness(settings.get("harness") or {}).to_json()
+        except ValueError as error:
+            raise ConfigError(f"agents.{entrant.name}: {error}") from error
+        entrants.append(Entrant(entrant.name, settings))
+    return replace(config, entrants=tuple(entrants))
+
+
+def identity(config: Mapping[str, Any]) -> dict[str, Any]:
+    """What of an agent's configuration can alter a game or a call."""
+    model = model_of(config)
+    if model is None:
+        return dict(config)
+    harness = parse_harness(config.get("harness") or {})
+    return {**config, "model": model.identity(), "harness": {**harness.to_json(), "digest": harness.digest()}}
+
+
+class Providers:
+    """All about the models of the run that ``config`` (:func:`resolved`) describes; of no effect where it has none.
+
+    Raises :class:`ConfigError` where this machine is to make calls and lacks a key.
+    """
+
+    def __init__(self, config: TournamentConfig) -> None:
+        found = {entrant.name: model_of(entrant.config) for entrant in config.entrants}
+        self.models = {name: model for name, model in found.items() if model is not None}
+        self._budget = config.budget.usd
+        if config.cluster.address is None:
+            for name, model in self.models.items():
+                try:
+                    model.key()
+                except ModelError as error:
+                    raise ConfigError(f"agents.{name}: {error}") from error
+        # One Ray may have the keepers of several runs.
+        self.keeper_name = f"limits {config.run} {os.getpid()} {time.time_ns()}" if self.models else None
+        self._keeper: Keeper | None = None
+        self._ledger: Ledger | None = None
+        self._counters: Counters | None = None
+        self._looked = 0.0
+        self._paused: dict[str, str] = {}
+
+    def open(self, journal: Journal, commits: GroupCommit, parts: PartWriter, pool: WorkerPool) -> None:
+        """Start what workers need to make calls. Ray must be initialized."""
+        if self.keeper_name is not None:
+            spending = commits.call(journal.spending)
+            ledger = self._ledger = Ledger(journal, commits, parts, pool, spending)
+            limits = account_limits(self.models.values())
+            recent = journal.start > 1
+            self._keeper = Keeper(self.keeper_name, limits, self._budget, lambda: ledger.total().cost_usd, recent)
+
+    def close(self) -> None:
+        """Commit what workers still have, and end the keeper."""
+        if self._ledger is not None:
+            self._ledger.close()
+        if self._keeper is not None:
+            self._keeper.close()
+
+    def check(self) -> None:
+        """To be called at every turn: raises what went wrong with the journal, and looks after the keeper."""
+        if self._ledger is not None:
+            self._ledger.check()
+        now = time.monotonic()
+        if self._keeper is not None and now - self._looked >= _LOOK_SECONDS:
+            self._looked = now
+            self._counters = self._keeper.look()
+
+    def lost(self, worker: str) -> None:
+        """A worker has ended: what it had of the limits is free again."""
+        if self._keeper is not None:
+            self._keeper.forget(worker)
+
+    # What is out of order
+
+    def pause(self, entrant: str, kind: FailureKind, detail: str) -> str | None:
+        """Hold back the games of ``entrant``, and of all that ask the same model unless it is for the budget.
+
+        Returns a line that says so, ``None`` where it is known already.
+        """
+        if entrant in self._paused:
+            return None
+        if kind is FailureKind.BUDGET:
+            line = f"{entrant} is paused: {detail}; a higher budget.usd goes on with it"
+            self._paused[entrant] = line
+            return line
+        model = self.models[entrant]
+        key = model_key(model)
+        line = f"model {model.id} is paused: {_REASONS.get(kind, kind.value)}: {detail}"
+        for name, other in self.models.items():
+            if model_key(other) == key:
+                self._paused.setdefault(name, line)
+        return line
+
+    def is_paused(self, entrants: tuple[str, str]) -> bool:
+        """Whether a game of these cannot be played for now."""
+        return bool(self._paused) and any(entrant in self._paused for entrant in entrants)
+
+    def key(self, entrant: str) -> str:
+        """What the model of ``entrant`` is called where it fails together with others."""
+        return model_key(self.models[entrant])
+
+    @property
+    def paused(self) -> tuple[str, ...]:
+        """A line for everything that is out of order."""
+        return tuple(dict.fromkeys(self._paused.values()))
+
+    # What has been taken
+
+    def spent(self) -> Spending:
+        """What all calls took since the run was begun."""
+        return Spending() if self._ledger is None else self._ledger.total()
+
+    def line(self) -> str:
+        """Calls, tokens, US dollars and limits in a few words; empty where no agent makes calls."""
+        if self._ledger is None:
+            return ""
+        spent = self.spent()
+        budget = "" if self._budget is None else f" of {self._budget:g}"
+        words = [
+            f"{spent.calls} calls",
+            f"{_short(spent.input_tokens)}+{_short(spent.output_tokens)} tokens",
+            f"${spent.cost_usd:.2f}{budget}",
+        ]
+        accounts = () if self._counters is None else self._counters.accounts
+        waited = sum(account.waited_seconds for account in accounts)
+        calls = sum(account.waited for account in accounts)
+        words.append(f"limits: {waited / calls if calls else 0.0:.1f} s wait a call")
+        words.append(f"{sum(account.hits for account in accounts)} x 429")
+        return ", ".join(words)
+
+
+def _short(tokens: int) -> str:
+    """``950``, ``12.3k``, ``4.5M``."""
+    for unit, size in (("M", 1_000_000), ("k", 1_000)):
+        if tokens >= size:
+            return f"{tokens / size:.1f}{unit}"
+    return str(tokens)

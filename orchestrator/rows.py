@@ -1,0 +1,62 @@
+"""Rows of decisions and calls (``results.schema.DECISIONS`` and ``CALLS``), as JSON text for the journal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from orchestrator.play import Played, Setup
+from orchestrator.schedule import ScheduledGame
+
+
+def decision_row(setup: Setup, scheduled: ScheduledGame, attempt: int, worker: str, now: int, played: Played) -> bytes:
+    """The row of a decision; ``now`` is in microseconds since 1970."""
+    decision = played.decision
+    return _text(
+        {
+            **_shared(setup, scheduled, attempt, worker, played),
+            "turn": played.turn,
+            "legal_actions": played.legal_actions,
+            "actions": played.actions,
+            "fallback": decision.fallback,
+            "harness_digest": decision.harness_digest,
+            "attempts": decision.attempts,
+            "invalid_attempts": decision.invalid_attempts,
+            "attempt_log": [asdict(one) for one in decision.attempt_log],
+            "tool_calls": decision.tool_calls,
+            "calls": len(decision.calls),
+            "input_tokens": decision.input_tokens,
+            "cached_input_tokens": decision.cached_input_tokens,
+            "output_tokens": decision.output_tokens,
+            "reasoning_tokens": decision.reasoning_tokens,
+            "cost_usd": decision.cost_usd,
+            "thought": decision.thought,
+            "agent_seconds": decision.seconds,
+            "decided_at": now,
+        }
+    )
+
+
+def call_rows(
+    setup: Setup, scheduled: ScheduledGame, attempt: int, worker: str, now: int, played: Played
+) -> tuple[tuple[int, bytes], ...]:
+    """Number and row of each answered call of a decision."""
+    shared = {**_shared(setup, scheduled, attempt, worker, played), "answered_at": now}
+    return tuple((call.call, _text({**shared, **asdict(call)})) for call in played.decision.calls)
+
+
+def _shared(setup: Setup, scheduled: ScheduledGame, attempt: int, worker: str, played: Played) -> dict[str, Any]:
+    return {
+        "game_id": scheduled.game_id,
+        "run": setup.run,
+        "decision": played.place,
+        "seat": played.seat,
+        "entrant": scheduled.entrants[played.seat],
+        "worker": worker,
+        "attempt": attempt,
+    }
+
+
+def _text(row: dict[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
