@@ -17,9 +17,9 @@ class LimitKeeper:
     """The actor: a :class:`LimitBook` that answers reports, one at a time and at once."""
 
     def __init__(
-        self, accounts: Mapping[str, Limits], budget_usd: float | None, spent_usd: float, recent: bool
+        self, accounts: Mapping[str, Limits], budget_usd: float | None, spent_usd: float, recent: bool, heir: bool
     ) -> None:
-        self._book = LimitBook(accounts, budget_usd, spent_usd, recent, time.monotonic)
+        self._book = LimitBook(accounts, budget_usd, spent_usd, recent, time.monotonic, heir)
 
     async def report(self, report: Report) -> Answer:
         """See :meth:`LimitBook.report`."""
@@ -60,7 +60,7 @@ class Keeper:
         self._asked: Any = None
         self._counters: Counters | None = None
         self.starts = 0
-        self._actor = self._start(recent)
+        self._actor = self._start(recent, heir=False)
 
     def look(self) -> Counters | None:
         """The newest counters that have come, ``None`` before the first; never waits.
@@ -75,7 +75,7 @@ class Keeper:
             try:
                 self._counters = self._ray.get(asked)
             except self._ray.exceptions.RayActorError:
-                self._actor = self._start(recent=True)
+                self._actor = self._start(recent=True, heir=True)
         return self._counters
 
     def forget(self, worker: str) -> None:
@@ -86,7 +86,7 @@ class Keeper:
         """End the keeper."""
         self._ray.kill(self._actor)
 
-    def _start(self, recent: bool) -> Any:
+    def _start(self, recent: bool, heir: bool) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         self.starts += 1
@@ -101,7 +101,7 @@ class Keeper:
         }
         # It does not restart by itself: it would begin anew with what had been spent when it was first started.
         actor: Any = self._ray.remote(**options)(LimitKeeper)
-        return actor.remote(self._accounts, self._budget, self._spent(), recent)
+        return actor.remote(self._accounts, self._budget, self._spent(), recent, heir)
 
 
 class KeeperLink:

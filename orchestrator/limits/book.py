@@ -13,6 +13,7 @@ from agents.llm.models import Limits
 from orchestrator.limits.concurrency import Concurrency
 from orchestrator.limits.fairness import FairOrder, share_equally, share_in_proportion
 from orchestrator.limits.messages import (
+    HEARTBEAT_SECONDS,
     LEASE_SECONDS,
     AccountCounters,
     Answer,
@@ -24,6 +25,8 @@ from orchestrator.limits.messages import (
 )
 from orchestrator.limits.meter import Meter
 
+HEIR_SECONDS = 3 * HEARTBEAT_SECONDS
+"""Within so much every worker that holds anything has told about it."""
 _FEWEST_SECONDS = 0.05
 _MOST_SECONDS = 1.0
 _SECONDS_PER_WORKER = 0.01
@@ -77,7 +80,8 @@ class LimitBook:
     ``accounts`` are the limits by account (:attr:`agents.llm.models.ModelConfig.account`); one that is not among them
     has none. ``budget_usd`` is for the whole run, ``None`` where there is none; ``spent_usd`` what earlier starts, or
     this one before the book was lost, paid. ``recent`` says that calls may have been made within the last minute that
-    this book knows nothing of.
+    this book knows nothing of. ``heir`` says that workers are at work by leases of a book that is gone: nothing is
+    lent until all of them have had time to tell what they hold.
     """
 
     def __init__(
@@ -87,9 +91,11 @@ class LimitBook:
         spent_usd: float,
         recent: bool,
         clock: Callable[[], float],
+        heir: bool = False,
     ) -> None:
         self._clock = clock
         now = clock()
+        self._lends_from = now + HEIR_SECONDS if heir else now
         self._recent = recent
         self._accounts = {name: _Account(limits, now, recent) for name, limits in accounts.items()}
         self._budget = budget_usd
@@ -227,7 +233,7 @@ class LimitBook:
     def _lend(self, name: str, now: float) -> None:
         """Put by what the limits allow, a call at a time, for whoever is next by model and then by game."""
         account = self._account(name, now)
-        if account.concurrency.hold_seconds(now) > 0 or not self._counted(account):
+        if now < self._lends_from or account.concurrency.hold_seconds(now) > 0 or not self._counted(account):
             return
         slots = self._slots(name)
         queues: dict[str, dict[tuple[str, str], _Lane]] = {}
@@ -318,6 +324,8 @@ class LimitBook:
                     continue
                 free = max(0, account.concurrency.limit - (in_use - lane.slots))
                 target = min(slots[name, model], free)
+                if now < self._lends_from:
+                    target = lane.report.slots
                 in_use += max(target - lane.slots, 0)
                 lane.slots = max(lane.slots, target)
                 usd += lane.ready_usd

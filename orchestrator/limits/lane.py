@@ -14,7 +14,11 @@ from typing import Generic, TypeVar
 
 from orchestrator.limits.messages import MOST_WANTS, LaneLease, LaneReport, Want
 
-LARGEST_STOCK = 64
+LARGEST_STOCK = 256
+_STOCK_SECONDS = 0.3
+"""For how long what lies ready is to last."""
+_RATE_SECONDS = 0.5
+"""Over how long it is learnt how many calls begin a second."""
 _OLDEST_SECONDS = 60.0
 
 Ticket = TypeVar("Ticket")
@@ -91,6 +95,8 @@ class Lane(Generic[Ticket]):
         self._told = _Told()
         self._telling = _Told()
         self._stock = 0
+        self._per_second = 0.0
+        self._then = float("-inf")
         self._typical = Want(0, 0.0)
 
     # Calls
@@ -212,7 +218,7 @@ class Lane(Generic[Ticket]):
     def tell(self, now: float, scarce: bool, free_usd: float) -> tuple[LaneReport, float]:
         """The report on this lane, and what of the worker's free US dollars its calls do not need."""
         told, self._told, self._telling = self._told, _Told(), self._told
-        self._stock = 0 if scarce else min(LARGEST_STOCK, max(told.started, self._stock // 2))
+        self._set_stock(now, told.started, scarce)
         if scarce and self.unpaid:
             # Parts that several hold and none can use would block all: each gives them back and asks for a whole.
             if self.requests != math.inf:
@@ -256,6 +262,13 @@ class Lane(Generic[Ticket]):
             waited_seconds=told.waited_seconds,
         )
         return report, free_usd
+
+    def _set_stock(self, now: float, started: int, scarce: bool) -> None:
+        """Choose how many calls to be ready for by how many begin."""
+        passed = max(now - self._then, 1e-3)
+        self._then = now
+        self._per_second += min(1.0, passed / _RATE_SECONDS) * (started / passed - self._per_second)
+        self._stock = 0 if scarce else min(LARGEST_STOCK, math.ceil(self._per_second * _STOCK_SECONDS))
 
     def _calls_in(self, requests: float, tokens: float, usd: float) -> float:
         """For how many calls of the usual size so much is enough."""
