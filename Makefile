@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no
 	--constraint constraints.txt --config-settings editable_mode=compat --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint install local-llm test-local-llm clean
+.PHONY: help demo test lint install ladder local-llm test-local-llm clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-15s %s\n' "$$name" "$$text"; done
@@ -24,6 +24,9 @@ lint: .venv/.all
 	$(BIN)/mypy
 
 install: .venv/.all  ## make the environment .venv with everything for playing, testing and analysis
+
+ladder: .venv/.demo  ## rate random, heuristic and search agents with every deck; hours, goes on where it was stopped
+	$(BIN)/python -m jobs.tournament experiment=reference
 
 local-llm: .venv/.local  ## install a small chat model and watch it play ten decisions on the CPU, offline; some minutes
 	$(BIN)/python -m agents.local_model $(BIN)/python -m jobs.transcript \

@@ -84,3 +84,20 @@ def test_what_cannot_be_measured_is_refused(capsys: pytest.CaptureFixture[str], 
     out, err = capsys.readouterr()
     assert (out, len(err.splitlines())) == ("", 1)
     assert said in err
+
+
+def test_search(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suite=search", "decks=[miraidon_ex]", "seconds=0.1"]) == 0
+    found = lines(capsys.readouterr().out)
+    assert {line["case"] for line in found} == {"search_fast miraidon_ex", "search_strong miraidon_ex"}
+    assert {line["metric"]: line["unit"] for line in found} == {
+        "ms_per_decision": "ms",
+        "ms_longest_decision": "ms",
+        "rollouts_per_decision": "rollouts",
+        "rollouts_per_s": "1/s",
+    }
+
+
+def test_search_plays_cards_only(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suite=search", "game=standin"]) == 2
+    assert "search agents play ptcg only" in capsys.readouterr().err
