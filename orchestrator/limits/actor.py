@@ -12,6 +12,9 @@ from orchestrator.limits.book import LimitBook
 from orchestrator.limits.gate import KeeperAway
 from orchestrator.limits.messages import Answer, Counters, Report
 
+_NUMBER = "#"
+"""Between the name of the keepers and the number of each; the highest is the one in office."""
+
 
 class LimitKeeper:
     """The actor: a :class:`LimitBook` that answers reports, one at a time and at once."""
@@ -74,6 +77,8 @@ class Keeper:
             asked, self._asked = self._asked, None
             try:
                 self._counters = self._ray.get(asked)
+            except self._ray.exceptions.ActorUnavailableError:
+                pass  # Out of reach for the moment; were it dead, the next question would say so.
             except self._ray.exceptions.RayActorError:
                 self._actor = self._start(recent=True, heir=True)
         return self._counters
@@ -89,11 +94,11 @@ class Keeper:
     def _start(self, recent: bool, heir: bool) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        self.starts += 1
         # On the driver's node where that is possible: a node that is lost must not take the limits with it.
         here = NodeAffinitySchedulingStrategy(self._ray.get_runtime_context().get_node_id(), soft=True)
         options = {
-            "name": self.name,
+            # Ray keeps a dead actor's name for a while.
+            "name": f"{self.name}{_NUMBER}{self.starts}",
             "num_cpus": 0,
             "max_restarts": 0,
             "max_concurrency": 1_000,
@@ -101,7 +106,9 @@ class Keeper:
         }
         # It does not restart by itself: it would begin anew with what had been spent when it was first started.
         actor: Any = self._ray.remote(**options)(LimitKeeper)
-        return actor.remote(self._accounts, self._budget, self._spent(), recent, heir)
+        keeper = actor.remote(self._accounts, self._budget, self._spent(), recent, heir)
+        self.starts += 1
+        return keeper
 
 
 class KeeperLink:
@@ -119,10 +126,17 @@ class KeeperLink:
         try:
             if self._actor is None:
                 # Asks Ray's server and waits for it.
-                find = self._ray.get_actor
-                self._actor = await asyncio.get_running_loop().run_in_executor(None, find, self._name)
+                self._actor = await asyncio.get_running_loop().run_in_executor(None, self._find)
             answer: Answer = await self._actor.report.remote(report)
         except (ValueError, self._ray.exceptions.RayActorError) as error:
             self._actor = None
-            raise KeeperAway(f"no keeper {self._name!r}: {type(error).__name__}") from error
+            raise KeeperAway(f"{self._name}: {type(error).__name__}") from error
         return answer
+
+    def _find(self) -> Any:
+        """The keeper in office. Raises ``ValueError`` where there is none."""
+        known = [name.rpartition(_NUMBER) for name in self._ray.util.list_named_actors()]
+        numbers = [int(number) for name, _, number in known if name == self._name]
+        if not numbers:
+            raise ValueError("none is there")
+        return self._ray.get_actor(f"{self._name}{_NUMBER}{max(numbers)}")

@@ -89,6 +89,7 @@ class WorkerLimits:
                 lane.pop(self._clock()).ticket.cancel()
             lane.lapse()
         self._purse.free = 0.0
+        self._scarce = True  # It wants nothing in store.
         with contextlib.suppress(KeeperAway):
             await self._link(self._report(self._clock()))
 
