@@ -19,7 +19,7 @@ URL_VARIABLE: Final = "LOCAL_MODEL_URL"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve, or run a command beside a server; the command's exit code, or 2 where there can be no server."""
+    """Serve and never return, or run a command beside a server; its exit code, or 2 where there can be no server."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if not 0 <= options.port < 65536:
@@ -33,7 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (LocalModelError, OSError) as error:
         print(f"local model: {error}", file=sys.stderr)
         return 2
-    return 0
 
 
 def _run(command: Sequence[str]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from typing import Final
+from typing import Final, NoReturn
 
 from agents.local_model.package import LocalModelError, check_installed, model_file
 
@@ -20,8 +20,8 @@ _ERRORS_ONLY: Final = 1
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
-def serve(port: int, threads: int | None = None, until_stdin_ends: bool = False) -> None:
-    """Serve the local model on ``port`` (0: any free one) until SIGINT or SIGTERM.
+def serve(port: int, threads: int | None = None, until_stdin_ends: bool = False) -> NoReturn:
+    """Serve the local model on ``port`` (0: any free one) until SIGINT or SIGTERM, which end this process.
 
     It computes with so many ``threads``; ``None``: as many as there are cores that nothing else keeps busy. Prints one
     line with the address when it is ready. With ``until_stdin_ends`` it also stops at the end of its standard input, so
@@ -52,6 +52,9 @@ def serve(port: int, threads: int | None = None, until_stdin_ends: bool = False)
     if until_stdin_ends:
         threading.Thread(target=_stop_at_end_of_input, daemon=True).start()
     signal.sigwait(_STOPPING)
+    # There is nothing to save, and the library's own end sometimes waits for ever: it holds the interpreter's lock while
+    # it joins a thread that wants it.
+    os._exit(0)
 
 
 def free_cores() -> int:
