@@ -52,8 +52,8 @@ def serve(port: int, threads: int | None = None, until_stdin_ends: bool = False)
     if until_stdin_ends:
         threading.Thread(target=_stop_at_end_of_input, daemon=True).start()
     signal.sigwait(_STOPPING)
-    # There is nothing to save, and the library's own end sometimes waits for ever: it holds the interpreter's lock while
-    # it joins a thread that wants it.
+    # There is nothing to save, and the library's own end sometimes waits for ever: it holds the interpreter's lock
+    # while it joins a thread that wants it.
     os._exit(0)
 
 
