@@ -237,17 +237,23 @@ class GameCaller:
         self._seat = seat
         self._game = game
         self._known = {(one.decision, one.call): one for one in known if one.seat == seat}
+        self._decision = -1
+        self.answered_at: dict[int, int] = {}
+        """When each call of the present decision was answered, in microseconds since 1970."""
 
     async def __call__(self, key: CallKey, request: ChatRequest) -> ChatReply:
         """The reply, from the journal or new.
 
         Raises :class:`CallFailed`, :class:`GameFailure` or :class:`GameDropped`.
         """
+        if key.decision != self._decision:
+            self._decision = key.decision
+            self.answered_at = {}
         digest = request.digest()
         known = self._known.pop((key.decision, key.call), None)
         if known is not None:
             await asyncio.sleep(0)  # A game that is rebuilt must not keep its worker from all else.
-            return self._recalled(known, digest)
+            return self._recalled(key, known, digest)
         if self._calls.stopping:
             raise GameDropped("the run is stopping")
         self._game.hold()
@@ -261,12 +267,13 @@ class GameCaller:
                     await self._commit(key, digest, {"failed": [failure.kind.value, str(failure), failure.retries]})
                 raise
             thinking = reply.latency
-            await self._commit(key, digest, {"reply": reply.to_json()}, _spending(reply))
+            now = self.answered_at[key.call] = now_microseconds()
+            await self._commit(key, digest, {"reply": reply.to_json(), "at": now}, _spending(reply))
             return reply
         finally:
             self._game.resume(thinking)
 
-    def _recalled(self, known: Answer, digest: str) -> ChatReply:
+    def _recalled(self, key: CallKey, known: Answer, digest: str) -> ChatReply:
         if known.digest != digest:
             raise GameFailure(
                 FailureCause.REQUEST_CHANGED,
@@ -278,6 +285,7 @@ class GameCaller:
             kind, message, retries = answer["failed"]
             raise CallFailed(FailureKind(kind), message, retries)
         reply = ChatReply.from_json(answer["reply"])
+        self.answered_at[key.call] = answer["at"]
         self._game.took(reply.latency)
         return reply
 

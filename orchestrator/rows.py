@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -39,11 +40,14 @@ def decision_row(setup: Setup, scheduled: ScheduledGame, attempt: int, worker: s
 
 
 def call_rows(
-    setup: Setup, scheduled: ScheduledGame, attempt: int, worker: str, now: int, played: Played
+    setup: Setup, scheduled: ScheduledGame, attempt: int, worker: str, answered_at: Mapping[int, int], played: Played
 ) -> tuple[tuple[int, bytes], ...]:
-    """Number and row of each answered call of a decision."""
-    shared = {**_shared(setup, scheduled, attempt, worker, played), "answered_at": now}
-    return tuple((call.call, _text({**shared, **asdict(call)})) for call in played.decision.calls)
+    """Number and row of each answered call of a decision; ``answered_at`` is by number, as ``now`` above."""
+    shared = _shared(setup, scheduled, attempt, worker, played)
+    return tuple(
+        (call.call, _text({**shared, **asdict(call), "answered_at": answered_at.get(call.call)}))
+        for call in played.decision.calls
+    )
 
 
 def _shared(setup: Setup, scheduled: ScheduledGame, attempt: int, worker: str, played: Played) -> dict[str, Any]:

@@ -215,10 +215,10 @@ class GameWorker:
         try:
             known = await self._recall(errand.epoch) if errand.recalled else []
             match, agents = build(self._setup, errand.scheduled, errand.attempt)
-            calling = self._connect(errand, agents, game, known)
-            game.limit = self._setup.llm_game_seconds if calling else self._setup.game_seconds
+            callers = self._connect(errand, agents, game, known)
+            game.limit = self._setup.llm_game_seconds if callers else self._setup.game_seconds
             decisions: list[asyncio.Future[None]] = []
-            game.recorder = lambda played: self._record(errand, played, decisions) if played.seat in calling else None
+            game.recorder = lambda played: self._record(errand, played, callers.get(played.seat), decisions)
             try:
                 async with asyncio.timeout(game.limit) as game.cut:
                     with in_game(game_id):
@@ -246,23 +246,29 @@ class GameWorker:
 
     def _connect(
         self, errand: Errand, agents: tuple[Agent, Agent], game: Playthrough, known: list[Answer]
-    ) -> frozenset[int]:
-        """Give every agent that makes LLM calls its caller; returns the seats of those agents."""
-        scheduled, seats = errand.scheduled, []
+    ) -> dict[int, GameCaller]:
+        """Give every agent that makes LLM calls its caller; returns these by seat."""
+        scheduled, callers = errand.scheduled, {}
         for seat in SEATS:
             agent = agents[seat]
             if isinstance(agent, CallingAgent):
                 entrant = scheduled.entrants[seat]
-                agent.connect(
-                    GameCaller(self._calls, agent.model, scheduled.game_id, errand.epoch, entrant, seat, game, known)
+                caller = GameCaller(
+                    self._calls, agent.model, scheduled.game_id, errand.epoch, entrant, seat, game, known
                 )
-                seats.append(seat)
-        return frozenset(seats)
+                agent.connect(caller)
+                callers[seat] = caller
+        return callers
 
-    def _record(self, errand: Errand, played: Played, decisions: list[asyncio.Future[None]]) -> None:
-        how = (self._setup, errand.scheduled, errand.attempt, self._name, now_microseconds(), played)
-        game_id = errand.scheduled.game_id
-        entry = Decided(0, game_id, errand.epoch, played.place, decision_row(*how), call_rows(*how))
+    def _record(
+        self, errand: Errand, played: Played, caller: GameCaller | None, decisions: list[asyncio.Future[None]]
+    ) -> None:
+        if caller is None:
+            return
+        how = (self._setup, errand.scheduled, errand.attempt, self._name)
+        row = decision_row(*how, now_microseconds(), played)
+        calls = call_rows(*how, caller.answered_at, played)
+        entry = Decided(0, errand.scheduled.game_id, errand.epoch, played.place, row, calls)
         decisions[:] = [one for one in decisions if not one.done() or one.exception()]
         decisions.append(self._calls.desk.commit(entry))
 

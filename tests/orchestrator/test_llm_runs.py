@@ -1,0 +1,252 @@
+"""Tournaments of chat models: nothing is paid twice whatever is killed, and a failure goes no further than it must."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from llm_tournaments import Loopback, answers_of, files_with, llm, llm_tournament, run_of, tables
+from standin_tournaments import failed_tries, journal_of, start, wait_until
+
+from orchestrator import run_tournament
+from orchestrator.cluster import RayCluster, children
+from orchestrator.config import BudgetConfig, ClusterConfig, ConfigError, Entrant, LimitsConfig, TournamentConfig
+
+RIGHT_KEY, WRONG_KEY = "sk-right-0123456789abcdef", "sk-wrong-fedcba9876543210"
+SLOW = ("--latency-ms", "20")
+"""So slow that calls are in the air when something is killed. Answers are equal where this is."""
+HEURISTIC = {"kind": "heuristic"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[str]:
+    """A Ray cluster that all tests share; its address. Its workers have the keys in their environment."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("RIGHT_KEY", RIGHT_KEY)
+        environment.setenv("WRONG_KEY", WRONG_KEY)
+        with RayCluster(ClusterConfig(workers=2)):
+            yield ray.get_runtime_context().gcs_address
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[TournamentConfig, int]:
+    """A run, and how many requests it took."""
+    with Loopback(*SLOW) as server:
+        config = llm_tournament(
+            tmp_path_factory.mktemp("undisturbed"), {"llm": llm(server.url, "weak"), "heuristic": HEURISTIC}
+        )
+        assert run_tournament(config, io.StringIO()).exit_code == 0
+        return config, server.requests
+
+
+# One reply in five is an action that is not legal and some look a card up first, so that decisions take several calls.
+def agents(server: Loopback) -> dict[str, dict[str, Any]]:
+    return {"llm": llm(server.url, "weak"), "heuristic": HEURISTIC}
+
+
+def kill_driver(config: TournamentConfig, server: Loopback, requests: int) -> None:
+    """Start the run in a process of its own, and kill that once so many requests have come."""
+    child = start(config)
+    try:
+
+        def there() -> bool:
+            assert child.poll() is None, f"the tournament ended by itself with {child.returncode}"
+            return server.requests >= requests
+
+        wait_until(there, f"request {requests} came")
+    finally:
+        child.kill()
+        child.wait()
+
+
+def workers() -> set[int]:
+    """Game workers of the cluster that all tests share."""
+    raylets = children(os.getpid(), "raylet")
+    return {worker for raylet in raylets for worker in children(raylet, "ray::GameWorker")}
+
+
+def test_a_run_is_recorded_call_by_call(undisturbed: tuple[TournamentConfig, int]) -> None:
+    config, requests = undisturbed
+    found = tables(config)
+    games, decisions, calls = found["games"].to_pylist(), found["decisions"].to_pylist(), found["calls"].to_pylist()
+    assert len(calls) == requests > 20
+    for game in games:
+        seat = 0 if game["entrant_0"] == "llm" else 1
+        mine = [row for row in decisions if row["game_id"] == game["game_id"]]
+        assert len(mine) == game[f"decisions_{seat}"]
+        assert {(row["seat"], row["entrant"]) for row in mine} == {(seat, "llm")}
+        for column in ("attempts", "invalid_attempts", "tool_calls", "calls", "input_tokens", "output_tokens"):
+            assert sum(row[column] for row in mine) == game[f"{column}_{seat}"], column
+            assert game[f"{column}_{1 - seat}"] is None
+        assert sum(row["cost_usd"] for row in mine) == pytest.approx(game[f"cost_usd_{seat}"]) != 0
+        # Places in the game: those of both seats are counted, and what was played there is what the game has.
+        played = [action.split(" ", 1) for action in game["actions"]]
+        for row in mine:
+            if len(row["actions"]) == 1:
+                assert [str(seat), row["actions"][0]] in played
+        assert max(row["decision"] for row in mine) < game["decisions_0"] + game["decisions_1"]
+    for row in decisions:
+        of_it = [call for call in calls if (call["game_id"], call["decision"]) == (row["game_id"], row["decision"])]
+        assert [call["call"] for call in of_it] == list(range(row["calls"]))
+        assert sum(call["input_tokens"] for call in of_it) == row["input_tokens"]
+    causes = [one["cause"] for row in decisions for one in row["attempt_log"] if one["verdict"] == "refused"]
+    assert sum(row["invalid_attempts"] for row in decisions) == len(causes)
+    assert causes.count("illegal_action") == sum(row["cause"] == "illegal_action" for row in calls) > 0
+    assert all(row["reply"].startswith("{") for row in calls)
+
+
+def test_a_driver_killed_between_the_second_and_third_call_of_a_decision_repeats_no_call(
+    tmp_path: Path, undisturbed: tuple[TournamentConfig, int], cluster: str
+) -> None:
+    other, requests = undisturbed
+    in_order = sorted(run_of(other).calls().to_pylist(), key=lambda row: row["answered_at"])
+    before = next(number for number, row in enumerate(in_order) if row["call"] == 2)
+    with Loopback(*SLOW, "--script", f"ok*{before},stall") as server:
+        config = llm_tournament(tmp_path, agents(server), address=cluster)
+        kill_driver(config, server, before + 1)
+        assert max(answers_of(config), key=lambda one: one[1:])[2] == 1, "two calls of that decision are in the journal"
+        report = run_tournament(config, io.StringIO())
+        assert (report.done, report.exit_code) == (4, 0)
+        assert server.requests == requests + 1
+        assert tables(config) == tables(other)
+        assert failed_tries(config) == []
+
+
+def test_drivers_and_workers_killed_over_and_over_repeat_no_more_calls_than_were_in_the_air(
+    tmp_path: Path, undisturbed: tuple[TournamentConfig, int], cluster: str
+) -> None:
+    other, requests = undisturbed
+    with Loopback(*SLOW) as server:
+        config = llm_tournament(tmp_path, agents(server), workers=2, games_in_flight=2, address=cluster)
+        kill_driver(config, server, requests // 4)
+        child = start(config)
+        try:
+            wait_until(lambda: server.requests >= requests // 2, "half of the calls were made")
+            os.kill(min(workers()), signal.SIGKILL)
+            wait_until(lambda: server.requests >= requests * 3 // 4, "the run went on")
+        finally:
+            child.kill()
+            child.wait()
+        report = run_tournament(config, io.StringIO())
+        assert (report.done, report.void, report.exit_code) == (4, 0, 0)
+        counted = server.stats()
+        # Three kills, each with at most four games that had a call in the air.
+        assert requests <= counted["requests"] <= requests + 3 * 4
+        assert tables(config) == tables(other)
+        assert sorted_calls(config) == sorted_calls(other)
+
+
+def test_a_budget_stops_a_run_before_it_is_overspent_and_a_higher_one_goes_on_with_nothing_paid_twice(
+    tmp_path: Path, undisturbed: tuple[TournamentConfig, int]
+) -> None:
+    other, requests = undisturbed
+    cost = sum(run_of(other).calls()["cost_usd"].to_pylist())
+    with Loopback(*SLOW) as server:
+        config = llm_tournament(tmp_path, agents(server), usd=cost / 2)
+        report = run_tournament(config, io.StringIO())
+        assert (report.exit_code, report.void) == (3, 0)
+        assert report.paused[0].startswith("llm is paused: the budget is used up: a call may cost $")
+        assert "a higher budget.usd goes on" in report.paused[0]
+        # What one call may cost at most: 2,048 tokens of output, and input that it has not.
+        assert cost / 2 - 0.03 < spent(config) <= cost / 2
+        made = server.requests
+        assert run_tournament(config, io.StringIO()).exit_code == 3
+        assert server.requests == made
+        assert run_tournament(replace(config, budget=BudgetConfig(2 * cost)), io.StringIO()).exit_code == 0
+        assert server.requests == requests
+        assert spent(config) == pytest.approx(cost)
+        assert tables(config) == tables(other)
+
+
+def test_a_model_whose_key_is_refused_is_paused_and_the_others_play_on(tmp_path: Path) -> None:
+    with Loopback("--key-env", "RIGHT_KEY", RIGHT_KEY=RIGHT_KEY) as strict, Loopback() as open_to_all:
+        names = {"kept_out": llm(strict.url, "greedy", key_env="WRONG_KEY"), "let_in": llm(open_to_all.url, "weak")}
+        config = llm_tournament(tmp_path, {**names, "heuristic": HEURISTIC}, games=2, games_in_flight=4)
+        shown = io.StringIO()
+        report = run_tournament(config, shown)
+        assert (report.total, report.done, report.void, report.exit_code) == (6, 2, 0, 3)
+        assert len(report.paused) == 1
+        assert report.paused[0].startswith("model loopback/greedy is paused: its key is refused or missing")
+        assert report.paused[0] in shown.getvalue()
+        # Of four games that may be open at once not one asks again, nor does any other.
+        assert 1 <= strict.requests <= 4
+        assert failed_tries(config) == []
+        assert {row["entrant_0"] for row in run_of(config).games().to_pylist()} == {"let_in", "heuristic"}
+        made = open_to_all.requests
+        for key in (RIGHT_KEY, WRONG_KEY):
+            assert files_with(tmp_path, key) == []
+            assert key not in shown.getvalue()
+        # The name of the key's variable is no part of what the run is.
+        names["kept_out"] = llm(strict.url, "greedy", key_env="RIGHT_KEY")
+        mended = replace(config, entrants=tuple(Entrant(*one) for one in {**names, "heuristic": HEURISTIC}.items()))
+        assert run_tournament(mended, io.StringIO()).exit_code == 0
+        calls = run_of(config).calls()["entrant"].to_pylist()
+        assert open_to_all.requests == calls.count("let_in") > made
+        assert files_with(tmp_path, RIGHT_KEY) == []
+
+
+def test_a_missing_key_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    agents = {"llm": llm("http://127.0.0.1:1/v1", key_env="NOT_SET_ANYWHERE"), "heuristic": HEURISTIC}
+    with pytest.raises(ConfigError, match=r"agents\.llm: model loopback/skill_8: .* NOT_SET_ANYWHERE .* is not set"):
+        run_tournament(llm_tournament(tmp_path / "new", agents), io.StringIO())
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_call_that_fails_for_good_makes_its_game_void_with_its_cause_and_no_other(tmp_path: Path) -> None:
+    with Loopback("--script", "bad_request*3") as server:
+        config = llm_tournament(tmp_path, agents(server), games=2)
+        report = run_tournament(config, io.StringIO())
+        assert (report.done, report.void, report.exit_code) == (2, 1, 4)
+        void, played = sorted(run_of(config).games().to_pylist(), key=lambda row: row["outcome"] != "void")
+        assert (void["cause"], void["winner"], void["attempt"]) == ("bad_request", None, 3)
+        assert void["void_detail"].startswith("llm: ")
+        assert played["outcome"] != "void"
+        assert server.requests == 3 + run_of(config).calls().num_rows
+
+
+def test_waiting_for_an_endpoint_is_not_taken_for_standing_still(tmp_path: Path) -> None:
+    with Loopback("--script", "rate_limited:6") as server:
+        limits = LimitsConfig(lease_seconds=4.0, llm_game_seconds=5.5, max_attempts=1)
+        config = llm_tournament(tmp_path, agents(server), games=2, turn_cap=2, limits=limits)
+        report = run_tournament(config, io.StringIO())
+        assert (report.done, report.void) == (2, 0)
+        assert max(run_of(config).calls()["queue_seconds"].to_pylist()) >= 6
+
+
+def test_prices_limits_and_time_outs_may_change_between_starts_and_what_alters_a_request_may_not(
+    tmp_path: Path,
+) -> None:
+    with Loopback() as server:
+        config = llm_tournament(tmp_path, agents(server), games=2, turn_cap=1)
+        assert run_tournament(config, io.StringIO()).exit_code == 0
+
+        def started_as(agent: dict[str, Any]) -> int:
+            entrants = (Entrant("llm", agent), Entrant("heuristic", HEURISTIC))
+            return run_tournament(replace(config, entrants=entrants), io.StringIO()).exit_code
+
+        changed = {"price": {"input": 9, "output": 9}, "limits": {"in_flight": 3}, "timeouts": {"call_seconds": 9.0}}
+        assert started_as(llm(server.url, "weak", **changed)) == 0
+        with pytest.raises(ConfigError, match=r"agents\.llm\.model\.sampling\.temperature: 0\.7 -> 0\.1"):
+            started_as(llm(server.url, "weak", sampling={"temperature": 0.1, "max_tokens": 2048}))
+        with pytest.raises(ConfigError, match=r"agents\.llm\.harness\.mask: \"listed\" -> \"hidden\""):
+            started_as(llm(server.url, "weak", harness={"mask": "hidden"}))
+
+
+def spent(config: TournamentConfig) -> float:
+    """US dollars that the journal has as paid."""
+    journal = journal_of(config)
+    try:
+        return float(journal.execute("SELECT sum(cost_usd) FROM spending").fetchone()[0])
+    finally:
+        journal.close()
+
+
+def sorted_calls(config: TournamentConfig) -> list[str]:
+    return sorted(run_of(config).calls()["request_digest"].to_pylist())
