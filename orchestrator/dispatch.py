@@ -41,6 +41,7 @@ from orchestrator.parts import PartWriter
 from orchestrator.play import VOID, FailureCause, GameFailure, Setup, void_row
 from orchestrator.progress import Counted, ProgressDisplay, Standing
 from orchestrator.providers import Providers
+from orchestrator.rows import unused_call_row
 from orchestrator.schedule import Schedule
 from orchestrator.workers import Errand, Progress, Reply
 
@@ -397,9 +398,23 @@ class Dispatcher:
         row["finished_at"] = last.failed_at
         text = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         grant = self._commits.call(self._journal.grant, [(one.scheduled.game_id, last.attempt)], last.worker)[0]
+        self._record_unused(one, grant)
         game = FinishedGame(one.scheduled.game_id, grant.epoch, one.scheduled.entrants, VOID, None, text)
         self._count([game], self._commits.call(self._journal.finish, [game]))
         self._display.say(f"void: game {one.scheduled.game_id}, {one.scheduled.pair}: {last.cause}: {last.detail}")
+
+    def _record_unused(self, one: Try, grant: Grant) -> None:
+        """Keep the calls of a game that ends in the middle of a decision: they have been paid."""
+        models = self._providers.models
+        rows = []
+        for answer in self._commits.call(self._journal.unused_answers, one.scheduled.game_id):
+            model = models[one.scheduled.entrants[answer.seat]].id
+            row = unused_call_row(self._setup, one.scheduled, grant.attempt, model, answer)
+            if row is not None:
+                rows.append((answer.place, answer.call, row))
+        if rows:
+            self._commits.call(self._journal.record_calls, grant.game_id, grant.epoch, rows)
+            self._parts.rows_added(len(rows), sum(len(row) for _, _, row in rows))
 
     def _give_back(self, games: Sequence[Try]) -> None:
         """Take games back whose try does not count."""

@@ -328,6 +328,14 @@ class Journal:
 
         What the call took is counted in any case: it has been paid.
         """
+        self.add_spending(entrant, spending)
+        if not self._holds(game_id, epoch):
+            return False
+        self._db.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (game_id, *astuple(answer)))
+        return True
+
+    def add_spending(self, entrant: str, spending: Spending) -> None:
+        """Count what calls of ``entrant`` took."""
         self._db.execute(
             "INSERT INTO spending VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (entrant) DO UPDATE SET "
             "calls = calls + excluded.calls, input_tokens = input_tokens + excluded.input_tokens, "
@@ -337,10 +345,6 @@ class Journal:
             "cost_usd = cost_usd + excluded.cost_usd, queue_seconds = queue_seconds + excluded.queue_seconds",
             (entrant, *astuple(spending)),
         )
-        if not self._holds(game_id, epoch):
-            return False
-        self._db.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (game_id, *astuple(answer)))
-        return True
 
     def record_decision(
         self, game_id: str, epoch: int, decision: int, row: bytes, calls: Iterable[tuple[int, bytes]] = ()
@@ -357,6 +361,19 @@ class Journal:
             "INSERT OR IGNORE INTO calls (game_id, decision, call, row) VALUES (?, ?, ?, ?)",
             [(game_id, decision, call, text) for call, text in calls],
         )
+
+    def record_calls(self, game_id: str, epoch: int, calls: Iterable[tuple[int, int, bytes]]) -> None:
+        """Take rows of calls, by place of the decision and number, that no decision came of."""
+        self._require(game_id, epoch)
+        self._db.executemany(
+            "INSERT OR IGNORE INTO calls (game_id, decision, call, row) VALUES (?, ?, ?, ?)",
+            [(game_id, *call) for call in calls],
+        )
+
+    def unused_answers(self, game_id: str) -> list[Answer]:
+        """Those of :meth:`answers` of which no decision has come yet."""
+        decided = {row[0] for row in self._db.execute("SELECT decision FROM decisions WHERE game_id = ?", (game_id,))}
+        return [answer for answer in self.answers(game_id) if answer.place not in decided]
 
     def answers(self, game_id: str) -> list[Answer]:
         """What came of the LLM calls of a game in flight so far, by seat in the order in which they were made."""
@@ -412,6 +429,10 @@ class Journal:
         """Parts whose files are in place."""
         query = "SELECT part FROM parts WHERE kind = ? AND written ORDER BY part"
         return [row[0] for row in self._db.execute(query, (kind,))]
+
+    def adopt_rows(self, kind: str, part: int) -> None:
+        """Take over a part of decisions or calls of finished games that was written by a journal that is lost."""
+        self._db.execute("INSERT INTO parts (kind, part, written) VALUES (?, ?, 1)", (_known(kind), part))
 
     def adopt_part(self, part: int, games: Iterable[Mapping[str, object]]) -> None:
         """Take over a part of finished games that was written by a journal that is lost."""

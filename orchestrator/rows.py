@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
+from agents.llm.contract import ChatReply
+from orchestrator.journal import Answer
 from orchestrator.play import Played, Setup
 from orchestrator.schedule import ScheduledGame
+
+UNUSED: Final = "unused"
+"""The verdict on a reply that nothing came of."""
 
 
 def decision_row(setup: Setup, scheduled: ScheduledGame, attempt: int, worker: str, now: int, played: Played) -> bytes:
@@ -47,6 +52,40 @@ def call_rows(
     return tuple(
         (call.call, _text({**shared, **asdict(call), "answered_at": answered_at.get(call.call)}))
         for call in played.decision.calls
+    )
+
+
+def unused_call_row(setup: Setup, scheduled: ScheduledGame, attempt: int, model: str, answer: Answer) -> bytes | None:
+    """The row of a call whose game became void before its decision was made; ``None`` for one that gave no reply."""
+    stored = json.loads(answer.answer.decode("utf-8", "surrogatepass"))
+    if "reply" not in stored:
+        return None
+    reply = ChatReply.from_json(stored["reply"])
+    return _text(
+        {
+            "game_id": scheduled.game_id,
+            "run": setup.run,
+            "decision": answer.place,
+            "call": answer.call,
+            "seat": answer.seat,
+            "entrant": scheduled.entrants[answer.seat],
+            "model": model,
+            "request_digest": answer.digest,
+            "reply": reply.raw,
+            "reply_cleaned": reply.cleaned,
+            "finish_reason": reply.finish_reason,
+            "verdict": UNUSED,
+            "input_tokens": reply.usage.input,
+            "cached_input_tokens": reply.usage.cached,
+            "output_tokens": reply.usage.output,
+            "reasoning_tokens": reply.usage.reasoning,
+            "cost_usd": reply.cost_usd,
+            "latency_seconds": reply.latency,
+            "queue_seconds": reply.queued,
+            "retries": reply.retries,
+            "attempt": attempt,
+            "answered_at": stored["at"],
+        }
     )
 
 

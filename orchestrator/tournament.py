@@ -6,9 +6,14 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from agents.factory import make_agent
 from engine.match import MatchSpec
@@ -20,7 +25,7 @@ from orchestrator.disks import FolderLock, require_local_disk
 from orchestrator.dispatch import Dispatcher
 from orchestrator.group_commit import GroupCommit
 from orchestrator.identity import check_same, engine_version, identity_of
-from orchestrator.journal import Journal
+from orchestrator.journal import PART_KINDS, Journal, Spending
 from orchestrator.parts import PartWriter, part_name
 from orchestrator.play import Setup
 from orchestrator.progress import ProgressDisplay, Standing
@@ -210,20 +215,73 @@ def _open_run(config: TournamentConfig, location: Location, manifest: Manifest, 
 
 def _check_parts(run: Run, journal: Journal, commits: GroupCommit) -> None:
     """Bring journal and parts together: take over parts of a journal that is lost, miss none that should be there."""
-    there = set(run.part_names("games"))
-    known = {f"{part_name(part)}.parquet" for part in commits.call(journal.written_parts, "games")}
-    if missing := sorted(known - there):
-        raise StorageError(f"{run.location.path}: games/{missing[0]} is gone, though the journal has it as written")
-    foreign = sorted(
-        there - known - {f"{part_name(part)}.parquet" for part in commits.call(journal.unwritten_parts, "games")}
-    )
-    if not foreign:
-        return
-    if known or commits.call(journal.counts)[0]:
-        raise StorageError(f"{run.location.path}: games/{foreign[0]} is not from this run's journal")
+    foreign: dict[str, dict[str, int]] = {}
+    for kind in PART_KINDS:
+        there = set(run.part_names(kind))
+        known = {f"{part_name(part)}.parquet" for part in commits.call(journal.written_parts, kind)}
+        if missing := sorted(known - there):
+            raise StorageError(
+                f"{run.location.path}: {kind}/{missing[0]} is gone, though the journal has it as written"
+            )
+        planned = {f"{part_name(part)}.parquet" for part in commits.call(journal.unwritten_parts, kind)}
+        foreign[kind] = {name: _part_number(run, kind, name) for name in sorted(there - known - planned)}
+        if foreign[kind] and (known or commits.call(journal.counts)[0]):
+            raise StorageError(
+                f"{run.location.path}: {kind}/{next(iter(foreign[kind]))} is not from this run's journal"
+            )
+    _adopt(run, journal, commits, foreign)
+
+
+def _part_number(run: Run, kind: str, name: str) -> int:
+    number = name.removeprefix("part-").removesuffix(".parquet")
+    if not number.isdigit():
+        raise StorageError(f"{run.location.path}: {kind}/{name} is not a part that this program writes")
+    return int(number)
+
+
+def _adopt(run: Run, journal: Journal, commits: GroupCommit, foreign: dict[str, dict[str, int]]) -> None:
+    """Take over the parts of a journal that is lost.
+
+    Games that were in flight are played anew, so their decisions and calls go; what the calls have cost stays counted.
+    """
     columns = ["game_id", "entrant_0", "entrant_1", "outcome", "winner_seat"]
-    for name, table in zip(run.part_names("games"), run.parts("games", columns), strict=True):
-        number = name.removeprefix("part-").removesuffix(".parquet")
-        if not number.isdigit():
-            raise StorageError(f"{run.location.path}: games/{name} is not a part that this program writes")
-        commits.call(journal.adopt_part, int(number), table.to_pylist())
+    games = {number: table.to_pylist() for number, table in _foreign_parts(run, "games", foreign["games"], columns)}
+    finished = pa.array([game["game_id"] for rows in games.values() for game in rows], pa.string())
+    spending = _spending(run.calls()) if foreign["calls"] else {}
+    for kind in ("decisions", "calls"):
+        for number, table in _foreign_parts(run, kind, foreign[kind]):
+            kept = table.filter(pc.is_in(table["game_id"], finished))
+            if kept.num_rows < table.num_rows:
+                run.write_part(kind, kept, part_name(number))
+
+    def take_over() -> None:
+        for number, rows in games.items():
+            journal.adopt_part(number, rows)
+        for kind in ("decisions", "calls"):
+            for number in foreign[kind].values():
+                journal.adopt_rows(kind, number)
+        for entrant, spent in spending.items():
+            journal.add_spending(entrant, spent)
+
+    # All at once, lest a start that is killed here leaves half of it.
+    commits.call(take_over)
+
+
+def _foreign_parts(
+    run: Run, kind: str, foreign: dict[str, int], columns: Sequence[str] | None = None
+) -> Iterator[tuple[int, pa.Table]]:
+    """Number and table of those parts of ``kind`` that ``foreign`` has by name."""
+    if foreign:
+        for name, table in zip(run.part_names(kind), run.parts(kind, columns), strict=True):
+            if name in foreign:
+                yield foreign[name], table
+
+
+def _spending(calls: pa.Table) -> dict[str, Spending]:
+    """What the calls of each entrant took."""
+    names = [field.name for field in fields(Spending) if field.name != "calls"]
+    summed = calls.group_by("entrant").aggregate([("game_id", "count"), *((name, "sum") for name in names)])
+    return {
+        row["entrant"]: Spending(row["game_id_count"], *(row[f"{name}_sum"] for name in names))
+        for row in summed.to_pylist()
+    }

@@ -241,7 +241,9 @@ CALLS: tuple[Column, ...] = (
     Column("reply_cleaned", pa.bool_(), "true if lone surrogates or NUL were removed from the reply"),
     Column("finish_reason", _TEXT, "why the model stopped; null if not given", nullable=True),
     Column("thought", _TEXT, "text or reasoning before the tool call; null if none", nullable=True),
-    Column("verdict", _TEXT, "what the harness made of the reply"),
+    Column(
+        "verdict", _TEXT, "what the harness made of the reply; 'unused' where its game became void before a decision"
+    ),
     Column("cause", _TEXT, "why the reply was not accepted; null if it was", nullable=True),
     Column("input_tokens", _BIG_COUNT, "input tokens, cached ones included", unit="tokens"),
     Column("cached_input_tokens", _BIG_COUNT, "input tokens billed as cached", unit="tokens"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -156,13 +157,27 @@ def test_a_budget_stops_a_run_before_it_is_overspent_and_a_higher_one_goes_on_wi
         assert "a higher budget.usd goes on" in report.paused[0]
         # What one call may cost at most: 2,048 tokens of output, and input that it has not.
         assert cost / 2 - 0.03 < spent(config) <= cost / 2
-        made = server.requests
-        assert run_tournament(config, io.StringIO()).exit_code == 3
-        assert server.requests == made
         assert run_tournament(replace(config, budget=BudgetConfig(2 * cost)), io.StringIO()).exit_code == 0
         assert server.requests == requests
         assert spent(config) == pytest.approx(cost)
         assert tables(config) == tables(other)
+
+
+def test_where_the_journal_is_lost_what_was_paid_stays_counted_and_games_in_flight_begin_anew(tmp_path: Path) -> None:
+    with Loopback() as server:
+        config = llm_tournament(tmp_path, agents(server), games=4, turn_cap=2, usd=0.1)
+        first = run_tournament(config, io.StringIO())
+        assert (first.exit_code, first.done > 0) == (3, True)
+        paid, made = spent(config), server.requests
+        in_flight = set(run_of(config).decisions()["game_id"].to_pylist()) - games_of(config)
+        assert in_flight, "the budget ended in the middle of a game"
+        shutil.rmtree(tmp_path / "r" / "journal")
+        second = run_tournament(config, io.StringIO())
+        assert (second.exit_code, second.done, second.played) == (3, first.done, 0)
+        assert spent(config) == pytest.approx(paid, rel=0.2)
+        assert server.requests == made
+        for table in (run_of(config).decisions(), run_of(config).calls()):
+            assert set(table["game_id"].to_pylist()) == games_of(config)
 
 
 def test_a_model_whose_key_is_refused_is_paused_and_the_others_play_on(tmp_path: Path) -> None:
@@ -237,6 +252,10 @@ def test_prices_limits_and_time_outs_may_change_between_starts_and_what_alters_a
             started_as(llm(server.url, "weak", sampling={"temperature": 0.1, "max_tokens": 2048}))
         with pytest.raises(ConfigError, match=r"agents\.llm\.harness\.mask: \"listed\" -> \"hidden\""):
             started_as(llm(server.url, "weak", harness={"mask": "hidden"}))
+
+
+def games_of(config: TournamentConfig) -> set[str]:
+    return set(run_of(config).games()["game_id"].to_pylist())
 
 
 def spent(config: TournamentConfig) -> float:
