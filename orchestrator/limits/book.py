@@ -28,6 +28,8 @@ from orchestrator.limits.meter import Meter
 HEIR_SECONDS = 3 * HEARTBEAT_SECONDS
 """Within so much every worker that holds anything has told about it."""
 _FEWEST_SECONDS = 0.05
+_SHORT_SECONDS = 0.1
+"""Where something is short: it goes on flowing in meanwhile."""
 _MOST_SECONDS = 1.0
 _SECONDS_PER_WORKER = 0.01
 """Reports of all workers together come at most a hundred times a second."""
@@ -343,10 +345,10 @@ class LimitBook:
                 )
                 lane.ready_requests = lane.ready_tokens = 0
                 lane.ready_usd = 0.0
-                if lane.wants:
+                if lane.wants and self._counted(account):
                     waits = [0.0 if requests is None else requests.wait(1, now)]
                     waits.append(0.0 if tokens is None else tokens.wait(lane.wants[0].tokens, now))
-                    again = max(again, min(max(waits), _MOST_SECONDS))
+                    again = max(again, _SHORT_SECONDS, min(max(waits), _MOST_SECONDS))
         worker.usd += usd
         budget = self._budget
         return Answer(

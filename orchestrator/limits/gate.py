@@ -188,15 +188,22 @@ class WorkerLimits:
     # Reports
 
     async def _run(self) -> None:
-        while True:
-            self._wake.clear()
-            delay = self._due(self._clock())
-            if delay is None or delay > _RESOLUTION_SECONDS:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(delay):
-                        await self._wake.wait()
-            else:
-                await self._exchange()
+        try:
+            while True:
+                self._wake.clear()
+                delay = self._due(self._clock())
+                if delay is None or delay > _RESOLUTION_SECONDS:
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(delay):
+                            await self._wake.wait()
+                else:
+                    await self._exchange()
+        except Exception as error:
+            # Nobody awaits this task: calls that wait have the fault, and the next call begins anew.
+            self._task = None
+            for lane in self._lanes.values():
+                while lane.waiting:
+                    lane.pop(self._clock()).ticket.set_exception(error)
 
     def _due(self, now: float) -> float | None:
         """Seconds until the next report; ``None`` where there is nothing to tell or to ask."""

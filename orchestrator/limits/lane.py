@@ -241,7 +241,7 @@ class Lane(Generic[Ticket]):
         store = self._stock * self._typical.tokens
         kept_tokens = self.tokens if tokens == math.inf else self.tokens - max(0, tokens - store)
         self.requests, self.tokens = kept_requests, kept_tokens
-        missing = 0.0 if wants else self._stock - self._calls_in(requests, tokens, free_usd)
+        missing = self._stock - self._calls_in(requests, tokens, free_usd)
         spare = [self._typical] * math.ceil(max(missing, 0.0))
         free_usd -= min(max(free_usd, 0.0), self._stock * self._typical.usd)
         report = LaneReport(

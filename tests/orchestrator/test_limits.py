@@ -16,6 +16,8 @@ from agents.llm.client import Estimate
 from agents.llm.contract import CallFailed, FailureKind, Usage
 from agents.llm.models import Limits
 from orchestrator.limits import WorkerLimits, account_limits
+from orchestrator.limits.messages import Answer, Report
+from orchestrator.limits.meter import Meter
 
 ALWAYS = 1e-9
 """Room for sums of floating-point numbers."""
@@ -378,3 +380,21 @@ def test_the_lowest_limit_of_an_account_holds_for_all_its_models() -> None:
     models = [model("a", requests_per_minute=5, in_flight=7), model("b", tokens_per_minute=9, in_flight=3)]
     other = model("c", "http://other/v1")
     assert account_limits([*models, other]) == {models[0].account: Limits(5, 9, 3), other.account: Limits()}
+
+
+def test_a_fault_of_the_keeper_is_raised_by_the_calls_that_wait_for_it() -> None:
+    async def script(world: World) -> None:
+        async def link(report: Report) -> Answer:
+            raise ZeroDivisionError("in the keeper")
+
+        limits = WorkerLimits(link, "w", world.loop.time)
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError, match="in the keeper"):
+                await limits.gate(world.models[0]).acquire(Estimate(1, 1, 0.1))
+
+    play(script, models=[model()])
+
+
+def test_a_limit_that_lets_nothing_pass_is_refused() -> None:
+    with pytest.raises(ValueError, match="a limit of 0 lets nothing pass"):
+        Meter(0, now=1.0)
