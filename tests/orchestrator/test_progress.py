@@ -68,6 +68,15 @@ def test_plain_output_is_a_line_every_ten_seconds_and_one_at_the_end() -> None:
     assert not any("\r" in line or "\033" in line for line in lines)
 
 
+def test_what_calls_took_stands_before_who_leads() -> None:
+    stream = io.StringIO()
+    clock = Clock()
+    standing = Standing(4, 0, 0, [], clock)
+    standing.count([Counted(("a", "b"), "win", 0)])
+    ProgressDisplay(standing, stream, clock, more=lambda: "7 calls, $0.10").close()
+    assert "| 7 calls, $0.10 | leading: a 100 %" in stream.getvalue()
+
+
 def test_a_terminal_gets_one_line_that_is_written_over() -> None:
     clock = Clock()
     stream = Terminal()

@@ -1,0 +1,65 @@
+"""What a dry run says about LLM calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.tournament import main
+
+PROFILES = ",".join(f"loopback_skill_{step}" for step in range(1, 11))
+
+
+@pytest.fixture(autouse=True)
+def _no_server(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    monkeypatch.setenv("LOOPBACK_URL", "http://127.0.0.1:1/v1")
+
+
+def rows(out: str) -> dict[str, list[str]]:
+    """The table of LLM agents, by agent."""
+    lines = out.split("LLM agent")[1].splitlines()[1:]
+    return {words[0]: words[1:] for words in map(str.split, lines) if len(words) == 8 and words[6] == "to"}
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", ""))
+
+
+def test_ten_profiles_random_and_heuristic_are_1320_games_at_20_a_pair(capsys: pytest.CaptureFixture[str]) -> None:
+    cross = f"agents.cross={{model: [{PROFILES}], harness: no_history}}"
+    argv = ["run=rq1", "agents=[random,heuristic]", cross, "decks=[charizard_ex]", "tournament.games_per_pair=20"]
+    assert main([*argv, "dry_run=true"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[1].split() == ["games:", "1320"]
+    found = rows(out)
+    assert len(found) == 11
+    # Eleven opponents, 20 games with each.
+    assert {row[0] for name, row in found.items() if name != "all"} == {"220"}
+    together = found.pop("all")
+    for column in range(4):
+        assert number(together[column]) == sum(number(row[column]) for row in found.values())
+
+
+def test_dollars_and_time_follow_from_calls_and_tokens(capsys: pytest.CaptureFixture[str]) -> None:
+    priced = (
+        "agents=[random,{name: dear, kind: llm, harness: {history: none}, model: {id: m, base_url: 'http://h/v1', "
+        "context_size: 100000, price: {input: 10, output: 100}, limits: {requests_per_minute: 30}}}]"
+    )
+    argv = ["run=r", priced, "decks=[charizard_ex,lugia_archeops]", "tournament.games_per_pair=4", "dry_run=true"]
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    games, calls, read, written, least, _, most = rows(out)["dear"]
+    assert number(games) == 2 * 4
+    assert number(written) == 300 * number(calls)
+    assert number(most) == pytest.approx((10 * number(read) + 100 * number(written)) / 1e6, abs=0.01)
+    # No price for cached input: it costs what other input costs.
+    assert least == most
+    minutes = number(calls) / 30
+    assert f"at best {round(minutes * 60) // 60} min" in out
+    assert "by the 30 requests/min of http://h/v1" in out
+    assert "300 output tokens a call, no refused attempts" in out
+
+
+def test_without_llm_agents_nothing_is_said_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run=r", "agents=[random,heuristic]", "decks=[charizard_ex]", "dry_run=true"]) == 0
+    assert "LLM agent" not in capsys.readouterr().out
