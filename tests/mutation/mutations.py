@@ -23,12 +23,16 @@ RULES = (
     Mutation("rules.py", "COUNTERS_FOR_BURN = 2", "COUNTERS_FOR_BURN = 1", "Burned puts 1 counter"),
     Mutation("rules.py", "COUNTERS_FOR_POISON = 1", "COUNTERS_FOR_POISON = 2", "Poisoned puts 2 counters"),
     Mutation("rules.py", "range(state.prize_count)]", "range(state.prize_count - 1)]", "one Prize too few is laid out"),
-    Mutation("rules.py", "EXTRA_DRAWS, 1 - frame.seat,", "EXTRA_DRAWS, frame.seat,", "mulligans pay their own player"),
+    Mutation(
+        "rules.py", "EXTRA_DRAWS, 1 - frame.seat,", "EXTRA_DRAWS, frame.seat,", "extra cards for one's own mulligans"
+    ),
     Mutation("rules.py", "for seat in reversed(order):", "for seat in order:", "the second player sets up first"),
     Mutation(
         "rules.py", "if state.turn >= state.turn_cap:", "if state.turn > state.turn_cap:", "one turn past the cap"
     ),
-    Mutation("rules.py", "_win(state, 1 - seat, Cause.DECK_OUT)", "_win(state, seat, Cause.DECK_OUT)", "decking wins"),
+    Mutation(
+        "rules.py", "_win(state, 1 - seat, Cause.DECK_OUT)", "_win(state, seat, Cause.DECK_OUT)", "decking out wins"
+    ),
     Mutation("rules.py", "            pokemon.ability_used = False\n", "", "an Ability is used once a game"),
     Mutation(
         "rules.py",
@@ -94,7 +98,7 @@ RULES = (
     Mutation("turn.py", "if not player.energy_used:", "if True:", "any number of Energy a turn"),
     Mutation("turn.py", "if not pokemon.tools:", "if True:", "two Tools on one Pokémon"),
     Mutation(
-        "turn.py", "player.supporter_used and turn > 1", "player.supporter_used and turn > 0", "Supporter at once"
+        "turn.py", "player.supporter_used and turn > 1", "player.supporter_used and turn > 0", "a Supporter in turn 1"
     ),
     Mutation(
         "turn.py",
@@ -104,15 +108,30 @@ RULES = (
     ),
     Mutation("turn.py", "active.conditions & (ASLEEP | PARALYZED)", "active.conditions & ASLEEP", "Paralyzed attacks"),
     Mutation(
-        "turn.py", "len(energy) >= modifiers.retreat", "len(energy) > modifiers.retreat", "retreat costs 1 to spare"
+        "turn.py",
+        "len(energy) >= modifiers.retreat",
+        "len(energy) > modifiers.retreat",
+        "retreating wants 1 Energy to spare",
     ),
-    Mutation("turn.py", "player.bench and not player.retreat_used and", "player.bench and", "retreat twice a turn"),
+    Mutation(
+        "turn.py", "player.bench and not player.retreat_used and", "player.bench and", "a second retreat in a turn"
+    ),
     Mutation(
         "turn.py", "kind == NO_ITEMS and when == turn", "kind == NO_ITEMS and when > turn", "Item lock does nothing"
     ),
-    Mutation("turn.py", "if turn == 1 and not attack.usable_on_first_turn:", "if turn == 1:", "Fast Charge waits"),
+    Mutation(
+        "turn.py",
+        "if turn == 1 and not attack.usable_on_first_turn:",
+        "if turn == 1:",
+        "Fast Charge is refused in turn 1",
+    ),
     Mutation("turn.py", "ability.name in player.names_used:", "False:", "two Quick Searches in a turn"),
-    Mutation("turn.py", "(CANNOT_USE_ATTACK, turn, attack", "(CANNOT_USE_ATTACK, turn + 1, attack", "no pause"),
+    Mutation(
+        "turn.py",
+        "(CANNOT_USE_ATTACK, turn, attack",
+        "(CANNOT_USE_ATTACK, turn + 1, attack",
+        "Combustion Blast is never paused",
+    ),
     Mutation(
         "turn.py",
         "        moves.leave_stadium(state)\n        state.stadium = card.index",
@@ -136,16 +155,26 @@ MODIFIERS = (
         "a Stadium takes no Abilities away",
     ),
     Mutation("modifiers.py", "hp += hook(state, pokemon)", "hp -= hook(state, pokemon)", "Tools take HP away"),
-    Mutation("modifiers.py", "cost - colorless_reduction(state, seat, pokemon, attack)", "cost", "no cheaper attacks"),
+    Mutation(
+        "modifiers.py",
+        "cost - colorless_reduction(state, seat, pokemon, attack)",
+        "cost",
+        "nothing makes attacks cheaper",
+    ),
     Mutation("modifiers.py", 'attack.cost.count("C"))', 'attack.cost.count("C") - 1)', "one Colorless always stays"),
     Mutation("modifiers.py", "return max(cost, 0)", "return cost", "a Retreat Cost below 0"),
-    Mutation("modifiers.py", "BENCH_LIMIT = 5", "BENCH_LIMIT = 6", "six on the Bench"),
+    Mutation("modifiers.py", "BENCH_LIMIT = 5", "BENCH_LIMIT = 6", "six Pokémon on the Bench"),
     Mutation("modifiers.py", "amount *= 2", "amount *= 3", "Weakness is ×3"),
     Mutation("modifiers.py", "amount -= 30", "amount -= 20", "Resistance is -20"),
     Mutation(
         "modifiers.py", "if target is state.players[blow.target_seat].active:", "if True:", "Weakness on the Bench"
     ),
-    Mutation("modifiers.py", "benched = player.active is not target", "benched = False", "benched Tera are hurt"),
+    Mutation(
+        "modifiers.py",
+        "benched = player.active is not target",
+        "benched = False",
+        "attacks damage benched Tera Pokémon",
+    ),
     Mutation(
         "modifiers.py",
         "if blow.seat != blow.target_seat and _guarded(target, state.turn):",
@@ -165,7 +194,9 @@ MODIFIERS = (
         "Mist Energy lets counters of an attack through",
     ),
     Mutation("modifiers.py", "(*attacker.tools, *attacker.energy)", "attacker.tools", "Energy changes no damage done"),
-    Mutation("modifiers.py", "if hook is not None and card not in once:", "if hook is not None:", "V Guard adds up"),
+    Mutation(
+        "modifiers.py", "if hook is not None and card not in once:", "if hook is not None:", "two V Guard Energy add up"
+    ),
     Mutation(
         "modifiers.py",
         "    if base <= 0:\n        return 0\n",
@@ -253,9 +284,12 @@ OPERATIONS = (
         "# The shuffle",
         "a search tells nothing of the Prizes",
     ),
-    Mutation("ops.py", "top = player.deck[-depth:]", "top = player.deck[:depth]", "looks at the bottom"),
+    Mutation("ops.py", "top = player.deck[-depth:]", "top = player.deck[:depth]", "a look at the top shows the bottom"),
     Mutation(
-        "ops.py", "chooser = 1 - frame.seat if by_opponent", "chooser = frame.seat if by_opponent", "wrong chooser"
+        "ops.py",
+        "chooser = 1 - frame.seat if by_opponent",
+        "chooser = frame.seat if by_opponent",
+        "the wrong player chooses for Iron Bundle",
     ),
     Mutation("ops.py", "count - len(state.players[frame.seat].hand)", "count", "draws until without counting the hand"),
     Mutation("ops.py", "frame.seat, card, reveal)", "frame.seat, card, True)", "a hidden search is remembered"),
@@ -275,7 +309,10 @@ OPERATIONS = (
     ),
     Mutation("ops.py", "total = min(count, len(", "total = max(count, len(", "an attack discards all Energy"),
     Mutation(
-        "ops.py", "tuple(sorted(state.players[frame.seat].hand))", "tuple(state.players[frame.seat].hand)", "leak"
+        "ops.py",
+        "tuple(sorted(state.players[frame.seat].hand))",
+        "tuple(state.players[frame.seat].hand)",
+        "the order of a discarded hand is told",
     ),
     Mutation(
         "ops.py",
@@ -290,7 +327,10 @@ OPERATIONS = (
         "nothing prevents effects of attacks",
     ),
     Mutation(
-        "ops.py", "len(state.players[seat].hand) > count", "len(state.players[seat].hand) >= count", "pays itself"
+        "ops.py",
+        "len(state.players[seat].hand) > count",
+        "len(state.players[seat].hand) >= count",
+        "a card is discarded to play itself",
     ),
     Mutation(
         "ops.py",
@@ -306,7 +346,7 @@ OPERATIONS = (
     ),
     Mutation("ops.py", "min(most, modifiers.bench_space(state, frame.seat))", "most", "the Bench overflows"),
     Mutation("ops.py", "return len(state.players[0].bench) +", "return", "one Bench is not counted"),
-    Mutation("ops.py", 'if frame.picks == ("yes",):', 'if frame.picks == ("no",):', "no discards the Stadium"),
+    Mutation("ops.py", 'if frame.picks == ("yes",):', 'if frame.picks == ("no",):', '"no" discards the Stadium'),
 )
 
 OBSERVATION = (
@@ -330,18 +370,33 @@ OBSERVATION = (
     ),
     Mutation("observation.py", "        known.prompt = None\n", "", "the opponent's choice is seen"),
     Mutation("observation.py", "    if face_down:\n", "    if False:\n", "face-down Pokémon in set-up are seen"),
-    Mutation("observation.py", "_ids(owner if own else opponent)", "_ids(opponent if own else owner)", "wrong memory"),
-    Mutation("observation.py", "max(state.seen[seat] -", "max(state.seen[1 - seat] -", "the other seat's news"),
+    Mutation(
+        "observation.py",
+        "_ids(owner if own else opponent)",
+        "_ids(opponent if own else owner)",
+        "memory of the bottom goes to the wrong seat",
+    ),
+    Mutation(
+        "observation.py",
+        "max(state.seen[seat] -",
+        "max(state.seen[1 - seat] -",
+        "events since the other seat's decision",
+    ),
     Mutation("observation.py", "        rest[known.stadium] -= 1\n", "        pass\n", "the Stadium is unseen"),
     Mutation("observation.py", "= when - turn\n", "= turn - when\n", "effects act in the past"),
     Mutation(
         "events.py", "    if seat == event[1]:\n", "    if seat != event[1]:\n", "draws are told to the wrong seat"
     ),
     Mutation(
-        "actions.py", "missing <= 0 and not prompt.min", "missing < 0 and not prompt.min", "no stopping at the least"
+        "actions.py",
+        "missing <= 0 and not prompt.min",
+        "missing < 0 and not prompt.min",
+        "a choice cannot stop at its least number",
     ),
     Mutation("actions.py", "start = picks[-1]", "start = 0", "picks in every order"),
-    Mutation("actions.py", "paid - min(chosen) < total", "paid - min(chosen) <= total", "superfluous Energy pays"),
+    Mutation(
+        "actions.py", "paid - min(chosen) < total", "paid - min(chosen) <= total", "superfluous Energy may be paid"
+    ),
     Mutation("actions.py", "available > 0 and left >= missing and", "available > 0 and", "a choice that cannot end"),
     Mutation("actions.py", "place if side == seat else place + OPPONENT", "place", "both sides' places look alike"),
     Mutation("actions.py", "prompt.picks.count(last) <= 0", "prompt.picks.count(last) < 0", "a choice of nothing left"),
@@ -351,17 +406,25 @@ OBSERVATION = (
 DECKS_AND_POSITIONS = (
     Mutation("decks.py", "COPIES = 4", "COPIES = 5", "five copies"),
     Mutation("decks.py", "sum(deck[other] for other in rivals) > 1", "False", "two ACE SPEC cards have no line"),
-    Mutation("decks.py", "said != after - before", "said > after - before", "a heading says too few"),
+    Mutation("decks.py", "said != after - before", "said > after - before", "a heading may say too few cards"),
     Mutation("decks.py", "if _plain(name) != _plain(card.name):", "if False:", "a card under another's name"),
     Mutation("decks.py", "    if not basics:\n", "    if False:\n", "a deck without Basic Pokémon"),
     Mutation("decks.py", "    if size != DECK_SIZE:", "    if size > DECK_SIZE:", "a deck of 59"),
     Mutation("position.py", "first = to_move if turn % 2", "first = to_move if not turn % 2", "the wrong first player"),
     Mutation("position.py", "* (size - len(deck)))[::-1]", "* (size - len(deck)))", "decks lie upside down"),
     Mutation(
-        "position.py", "knocked_out_turn = state.turn - 1", "knocked_out_turn = state.turn", "a Knock Out is lost"
+        "position.py",
+        "knocked_out_turn = state.turn - 1",
+        "knocked_out_turn = state.turn",
+        "the last turn's Knock Out is not read",
     ),
-    Mutation("position.py", "    if damage % 10:\n", "    if False:\n", "5 damage is taken for none"),
-    Mutation("position.py", "remaining_hp(state, pokemon) <= 0", "remaining_hp(state, pokemon) < 0", "0 HP in play"),
+    Mutation("position.py", "    if damage % 10:\n", "    if False:\n", "damage of 15 is taken for 10"),
+    Mutation(
+        "position.py",
+        "remaining_hp(state, pokemon) <= 0",
+        "remaining_hp(state, pokemon) < 0",
+        "a Pokémon with 0 HP left at the start",
+    ),
     Mutation("position.py", "if len(pokemon.tools) > 1:", "if len(pokemon.tools) > 2:", "two Tools at the start"),
     Mutation("position.py", "_ids(player.prizes[::-1])", "_ids(player.prizes)", "Prizes written upside down"),
     Mutation("position.py", '"evolved_turn": pokemon.evolved_turn', '"evolved_turn": 0', "evolving is forgotten"),
@@ -378,32 +441,59 @@ CARDS = (
     Mutation("cards/asc.py", 'return "C" in', 'return "C" not in', "the Watchtower takes the others' Abilities"),
     Mutation("cards/asr.py", "ops.discard_own_energy(2)", "ops.discard_own_energy(1)", "Moonlight Shuriken discards 1"),
     Mutation(
-        "cards/asr.py", "player.active is not None and CARDS[player.active.cards[-1]].is_basic and", "", "Switch Cart"
+        "cards/asr.py",
+        "player.active is not None and CARDS[player.active.cards[-1]].is_basic and",
+        "",
+        "Switch Cart for an Active Evolution",
     ),
     Mutation("cards/asr.py", "moves.heal(state, frame.seat, moved, 30)", "None", "Switch Cart heals nothing"),
-    Mutation("cards/brs.py", "is not state.players[seat].active", "is state.players[seat].active", "Wave Veil"),
+    Mutation(
+        "cards/brs.py",
+        "is not state.players[seat].active",
+        "is state.players[seat].active",
+        "Wave Veil guards the Active Spot",
+    ),
     Mutation("cards/brs.py", "player.active is holder and ", "", "Fleet-Footed from the Bench"),
     Mutation("cards/brs.py", "len(player.hand) < 5", "len(player.hand) <= 5", "Industrious Incisors for nothing"),
-    Mutation("cards/brs.py", "lambda state, blow, holder: -20", "lambda state, blow, holder: -10", "Double Turbo -10"),
+    Mutation(
+        "cards/brs.py",
+        "lambda state, blow, holder: -20",
+        "lambda state, blow, holder: -10",
+        "Double Turbo Energy takes only 10",
+    ),
     Mutation(
         "cards/brs.py",
         "on_enter=(_discard_down_to_limit(True), _discard_picked, _discard_down_to_limit(False), _discard_picked)",
         "on_enter=(_discard_down_to_limit(False), _discard_picked, _discard_down_to_limit(True), _discard_picked)",
         "Collapsed Stadium: the opponent discards first",
     ),
-    Mutation("cards/brs.py", "ops.deck_to_hand(reveal=True)", "ops.deck_to_hand(reveal=False)", "Luminous Sign hides"),
-    Mutation("cards/crz.py", "len(state.players[1 - seat].prizes)", "len(state.players[seat].prizes)", "Excited Heart"),
+    Mutation(
+        "cards/brs.py", "ops.deck_to_hand(reveal=True)", "ops.deck_to_hand(reveal=False)", "Luminous Sign shows nothing"
+    ),
+    Mutation(
+        "cards/crz.py",
+        "len(state.players[1 - seat].prizes)",
+        "len(state.players[seat].prizes)",
+        "Excited Heart counts its own player's Prizes",
+    ),
     Mutation("cards/crz.py", "ends_turn=True", "ends_turn=False", "Instant Charge does not end the turn"),
     Mutation("cards/crz.py", "ops.CANNOT_USE_ATTACK, 2,", "ops.CANNOT_USE_ATTACK, 1,", "Combustion Blast every turn"),
     Mutation("cards/crz.py", "owner = state.place(uid)[0]", "owner = frame.seat", "Lost Vacuum takes a Tool over"),
     Mutation("cards/crz.py", "blow.target is holder and ", "", "Carefree Countenance guards the others"),
     Mutation("cards/jtg.py", 'return "P" if "N" in', 'return "P" if "C" in', "Fairy Zone for Colorless Pokémon"),
-    Mutation("cards/lor.py", "(moves.TWO_SLEEP_COINS, moves.FOREVER,", "(moves.TWO_SLEEP_COINS, state.turn,", "deep"),
+    Mutation(
+        "cards/lor.py",
+        "(moves.TWO_SLEEP_COINS, moves.FOREVER,",
+        "(moves.TWO_SLEEP_COINS, state.turn,",
+        "Snorlax sleeps deeply for one Checkup",
+    ),
     Mutation("cards/lor.py", "ops.draw_until(7)", "ops.draw_until(6)", "Gift Energy draws to 6"),
     Mutation("cards/mew.py", 'and CARDS[holder.cards[-1]].stage_name == "Stage 1" ', "", "Rigid Band for every stage"),
     Mutation("cards/mew.py", 'if attack.name != "Genome Hacking"', "", "Genome Hacking copies itself"),
     Mutation("cards/mew.py", 'ops.basic_energy("G"), 1', "ops.basic_energy(), 1", "Helpful Slash takes any Energy"),
-    Mutation("cards/obf.py", "ops.deck_to_hand(reveal=False)", "ops.deck_to_hand(reveal=True)", "Quick Search shows"),
+    Mutation(
+        "cards/obf.py", "ops.deck_to_hand(reveal=False)", "ops.deck_to_hand(reveal=True)", "Quick Search shows the card"
+    ),
     Mutation(
         "cards/obf.py",
         "    seat = 1 - frame.seat\n",
@@ -411,9 +501,14 @@ CARDS = (
         "Punishing Scissors counts its own side",
     ),
     Mutation(
-        "cards/obf.py", "ops.all_of(ops.knocked_out_last_turn, ops.deck_left)", "ops.deck_left", "Letter at any time"
+        "cards/obf.py",
+        "ops.all_of(ops.knocked_out_last_turn, ops.deck_left)",
+        "ops.deck_left",
+        "Letter of Encouragement at any time",
     ),
-    Mutation("cards/paf.py", 'ops.basic_energy("R"), up_to=3', 'ops.basic_energy("R"), up_to=2', "Infernal Reign: 2"),
+    Mutation(
+        "cards/paf.py", 'ops.basic_energy("R"), up_to=3', 'ops.basic_energy("R"), up_to=2', "Infernal Reign finds 2"
+    ),
     Mutation("cards/paf.py", "180 + 30 *", "180 + 20 *", "Burning Darkness adds 20"),
     Mutation(
         "cards/paf.py",
@@ -428,7 +523,12 @@ CARDS = (
     Mutation(
         "cards/pal.py", "        pool.remove(card)\n", "        pass\n", "Superior Energy Retrieval: its own cost"
     ),
-    Mutation("cards/pal.py", "ASLEEP | CONFUSED | PARALYZED}", "ASLEEP | PARALYZED}", "Therapeutic Energy: Confused"),
+    Mutation(
+        "cards/pal.py",
+        "ASLEEP | CONFUSED | PARALYZED}",
+        "ASLEEP | PARALYZED}",
+        "Therapeutic Energy lets Confused through",
+    ),
     Mutation("cards/pal.py", "state.turn <= 2 and", "state.turn <= 3 and", "Squawk and Seize in turn 3"),
     Mutation(
         "cards/pal.py",
@@ -437,11 +537,16 @@ CARDS = (
         'ops.choose_top(ops.a_pokemon, 7, 1, "Choose a Pokémon"),\n        ops.deck_to_hand(reveal=True),',
         "Great Ball does not shuffle",
     ),
-    Mutation("cards/par.py", "                _discard_this,\n", "", "Iron Bundle stays"),
+    Mutation("cards/par.py", "                _discard_this,\n", "", "Iron Bundle stays after Hyper Blower"),
     Mutation("cards/par.py", "if not CARDS[target.cards[-1]].is_basic:", "if True:", "Refrigerated Stream on Basics"),
     Mutation("cards/par.py", "and CARDS[blow.attacker.cards[-1]].is_basic\n", "\n", "Stellar Veil against Evolutions"),
-    Mutation("cards/par.py", "and state.players[frame.seat].active is this ", "", "Coin Bonus on the Bench"),
-    Mutation("cards/par.py", '"extra_prizes": _without_rule_box(1)', '"extra_prizes": _without_rule_box(0)', "Cape"),
+    Mutation("cards/par.py", "and state.players[frame.seat].active is this ", "", "Coin Bonus draws 2 on the Bench"),
+    Mutation(
+        "cards/par.py",
+        '"extra_prizes": _without_rule_box(1)',
+        '"extra_prizes": _without_rule_box(0)',
+        "Luxurious Cape costs no Prize",
+    ),
     Mutation("cards/par.py", "ops.bonus_prizes(1)", "ops.bonus_prizes(2)", "Amp You Very Much takes 2 more"),
     Mutation(
         "cards/par.py", "for card in found.cards:", "for card in found.cards[-1:]:", "Turo loses the lower stages"
@@ -449,13 +554,24 @@ CARDS = (
     Mutation("cards/pgo.py", ' and attacker.name != "Zapdos"', "", "Lightning Symbol for Zapdos"),
     Mutation("cards/pre.py", " and name != _MIDNIGHT_FLUTTERING", "", "Midnight Fluttering silences itself"),
     Mutation(
-        "cards/pre.py", "is not None and not modifiers.counters_prevented(state, blow)", "is not None", "Hex Hurl"
+        "cards/pre.py",
+        "is not None and not modifiers.counters_prevented(state, blow)",
+        "is not None",
+        "nothing keeps Hex Hurl's counters off",
     ),
     Mutation(
-        "cards/sfa.py", "ops.all_of(ops.knocked_out_last_turn, ops.deck_left)", "ops.deck_left", "Flip the Script"
+        "cards/sfa.py",
+        "ops.all_of(ops.knocked_out_last_turn, ops.deck_left)",
+        "ops.deck_left",
+        "Flip the Script without a Knock Out",
     ),
     Mutation("cards/sit.py", "ops.if_picked(ops.draw(3))", "ops.draw(3)", "Read the Wind draws without discarding"),
-    Mutation("cards/sit.py", '"C" in card.types and not card.rule_box', '"C" in card.types', "Summoning Star: Lugia V"),
+    Mutation(
+        "cards/sit.py",
+        '"C" in card.types and not card.rule_box',
+        '"C" in card.types',
+        "Summoning Star fetches Pokémon V",
+    ),
     Mutation(
         "cards/sit.py",
         "_SEARCH_EVOLUTION if moves.flip(state, frame.seat) else _SEARCH_BASIC",
@@ -477,14 +593,29 @@ CARDS = (
     ),
     Mutation("cards/svi.py", "ops.CANNOT_ATTACK, 2", "ops.CANNOT_ATTACK, 1", "Photon Blaster every turn"),
     Mutation("cards/tef.py", "NO_DAMAGE_OR_EFFECTS, 1)", "NO_DAMAGE_OR_EFFECTS, 3)", "Dig guards two turns late"),
-    Mutation("cards/tef.py", "card.hp <= 70", "card.hp < 70", "Buddy-Buddy Poffin: 70 HP"),
+    Mutation("cards/tef.py", "card.hp <= 70", "card.hp < 70", "Buddy-Buddy Poffin refuses 70 HP"),
     Mutation("cards/tef.py", "        and player.active is holder\n", "", "Heavy Baton on the Bench"),
     Mutation("cards/tef.py", "modifiers.remaining_hp(state, holder) <= 30", "False", "Rescue Board is 1 less only"),
-    Mutation("cards/tef.py", "return len(state.players[1 - frame", "return len(state.players[frame", "Morty's"),
-    Mutation("cards/tef.py", "(*others, *uppermost)", "(*uppermost, *others)", "Ciphermaniac's: the order"),
+    Mutation(
+        "cards/tef.py",
+        "return len(state.players[1 - frame",
+        "return len(state.players[frame",
+        "Morty's Conviction counts the own Bench",
+    ),
+    Mutation(
+        "cards/tef.py",
+        "(*others, *uppermost)",
+        "(*uppermost, *others)",
+        "Ciphermaniac's Codebreaking: the other on top",
+    ),
     Mutation("cards/twm.py", 'return "D" in modifiers.provided(holder) and any', "return any", "Adrena-Brain for free"),
     Mutation("cards/twm.py", "min(_COUNTERS_MOVED, origin.damage)", "origin.damage", "Adrena-Brain moves all"),
-    Mutation("cards/twm.py", 'card.stage_name == "Stage 1"', 'card.stage_name != "Basic"', "Hyper Aroma: any stage"),
+    Mutation(
+        "cards/twm.py",
+        'card.stage_name == "Stage 1"',
+        'card.stage_name != "Basic"',
+        "Hyper Aroma finds every Evolution",
+    ),
     Mutation("cards/wht.py", "ops.NO_ITEMS, 1", "ops.NO_ITEMS, 2", "Oceanic Gloom locks its own player"),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from ptcg_play import actor, choosing, keys, play, pokemon, position, side
+from ptcg_play import actor, choosing, hand, keys, play, pokemon, position, side
 
 from engine.match import IllegalAction, action_with_key, play_forced
 from engine.ptcg.card import CARDS
@@ -113,6 +113,16 @@ def test_a_choice_that_cannot_be_completed_is_not_offered() -> None:
     assert keys(match) == ["choose:SVE-2"]
     play(match, "choose:SVE-2", forced=False)
     assert keys(match) == ["choose:SVE-2", "choose:SVE-4"]
+
+
+def test_a_choice_ends_by_itself_where_nothing_is_left_to_choose() -> None:
+    """Picks go in the order of the candidates: after the last one there is nothing that could follow."""
+    match = position(side("CRZ-111", hand=["PAR-163", "PAF-7"], deck=[R, "SVE-8"]))
+    play(match, "play:PAR-163", "choose:PAF-7", forced=False)
+    assert keys(match) == ["choose:SVE-2", "choose:SVE-8", "done"]
+    play(match, "choose:SVE-8", forced=False)
+    assert choosing(match) is None
+    assert hand(match, 0) == ["SVE-8"]
 
 
 def test_forced_actions_are_played_until_a_decision() -> None:

@@ -35,6 +35,23 @@ def test_the_opponents_hand_deck_and_prizes_are_hidden() -> None:
     assert not {"PAF-7", "PAF-8", "PAF-54", "MEW-16"} & set(json.dumps(view(match, 0)).split('"'))
 
 
+def test_nobody_knows_what_the_coins_and_shuffles_will_be() -> None:
+    seen = [
+        position(side("CRZ-111"), seed=seed, counters=counters).observe(0)
+        for seed, counters in ((1, [0, 0, 0, 0]), (2, [0, 0, 0, 0]), (1, [1, 2, 3, 4]))
+    ]
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_a_stadium_that_was_played_is_no_longer_an_unseen_card() -> None:
+    match = position(side("CRZ-111", hand=["BRS-137"], deck=[R, R], prizes=[L]), side("CRZ-111", hand=["OBF-196"]))
+    assert own(match, 0)["unseen"] == {R: 2, L: 1}
+    play(match, "play:BRS-137")
+    assert own(match, 0)["unseen"] == {R: 2, L: 1}
+    play(match, "pass", "play:OBF-196")
+    assert (discard(match, 0), own(match, 0)["unseen"]) == (["BRS-137"], {R: 2, L: 1})
+
+
 def test_own_prizes_are_known_after_looking_through_the_deck() -> None:
     match = position(
         side("CRZ-111", hand=["PAF-84"], deck=["PAF-7", R, "MEW-16"], prizes=["PAF-8", L]), side("CRZ-111", prizes=2)
