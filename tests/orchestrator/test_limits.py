@@ -15,7 +15,7 @@ from limited_play import Server, World, model, play
 from agents.llm.client import Estimate
 from agents.llm.contract import CallFailed, FailureKind, Usage
 from agents.llm.models import Limits
-from orchestrator.limits import WorkerLimits, account_limits
+from orchestrator.limits import WorkerLimits, account_limits, in_game
 from orchestrator.limits.messages import Answer, Report
 from orchestrator.limits.meter import Meter
 
@@ -398,3 +398,21 @@ def test_a_fault_of_the_keeper_is_raised_by_the_calls_that_wait_for_it() -> None
 def test_a_limit_that_lets_nothing_pass_is_refused() -> None:
     with pytest.raises(ValueError, match="a limit of 0 lets nothing pass"):
         Meter(0, now=1.0)
+
+
+def test_a_game_with_many_calls_at_once_does_not_hold_up_another() -> None:
+    async def script(world: World) -> None:
+        gate = world.worker("w").gate(world.models[0])
+        order: list[str] = []
+
+        async def call(game: str) -> None:
+            with in_game(game):
+                permit = await gate.acquire(Estimate(1, 1, 0.0))
+                order.append(game)
+                await asyncio.sleep(1)
+                permit.settle(Usage(1, 1), 0.0)
+
+        await asyncio.gather(*(call("many") for _ in range(10)), call("one"), call("other"))
+        assert order == ["many", "one", "other", *["many"] * 9]
+
+    play(script, models=[model(in_flight=1)])
