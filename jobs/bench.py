@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 
 from engine.match import MatchSpec
 from engine.registry import game_names, new_match
-from jobs import bench_engine, bench_search
+from jobs import bench_engine, bench_llm, bench_search
 from jobs.config import OURS, ConfigError, ExitCode, job, key
 from jobs.tournament import read_deck
 from orchestrator import bench as bench_orchestrator
@@ -29,7 +29,7 @@ def _all_decks() -> list[str]:
 class BenchJob:
     """All keys of the job."""
 
-    suite: str = key("what is measured", choices=("engine", "orchestrator", "search"))
+    suite: str = key("what is measured", choices=("engine", "orchestrator", "search", "llm"))
     game: str = key("the game that is played", "ptcg", choices=game_names())
     decks: list[Any] = key("the decks that are played, each against itself", factory=_all_decks, files="deck")
     options: dict[str, Any] = key("the game's own settings", factory=dict)
@@ -44,11 +44,11 @@ def main(config: BenchJob) -> int:
 
     An object has suite, case, metric, value and unit. Suite engine: a case is a deck; times are processor time. Suite
     orchestrator: a case is a number of workers, or "bare" for one process without Ray, journal and files. Suite search:
-    a case is a search agent of conf/agent and a deck; it plays against the heuristic.
+    a case is a search agent of conf/agent and a deck; it plays against the heuristic. Suite llm: see jobs/bench_llm.py.
     """
     if not 0 < config.seconds < math.inf:
         raise ConfigError(f"seconds: must be a number above 0, not {config.seconds}")
-    suite = {"engine": _engine, "orchestrator": _orchestrator, "search": _search}[config.suite]
+    suite = {"engine": _engine, "orchestrator": _orchestrator, "search": _search, "llm": _llm}[config.suite]
     for line in suite(config, _decks(config)):
         print(json.dumps(line), flush=True)
     return ExitCode.COMPLETE
@@ -82,6 +82,12 @@ def _search(config: BenchJob, decks: list[Deck]) -> Iterator[Mapping[str, Any]]:
         for deck in decks:
             spec = MatchSpec(config.game, config.seed, (deck.cards, deck.cards), config.options)
             yield from bench_search.lines(name, {str(k): v for k, v in agent.items()}, deck.name, spec, config.seconds)
+
+
+def _llm(config: BenchJob, decks: list[Deck]) -> Iterator[Mapping[str, Any]]:
+    if not decks:
+        raise ConfigError("game: LLM agents play ptcg only")
+    yield from bench_llm.lines(decks, config.seed, config.seconds)
 
 
 def _orchestrator(config: BenchJob, decks: list[Deck]) -> Iterator[Mapping[str, Any]]:
