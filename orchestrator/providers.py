@@ -25,6 +25,7 @@ from orchestrator.limits import Counters, Keeper, account_limits
 from orchestrator.parts import PartWriter
 
 _LOOK_SECONDS: Final = 1.0
+_CLOSE_SECONDS: Final = 1.0
 
 _REASONS: Final = {
     FailureKind.AUTHENTICATION: "its key is refused or missing",
@@ -40,13 +41,18 @@ def model_of(config: Mapping[str, Any]) -> ModelConfig | None:
 
 
 def resolved(config: TournamentConfig) -> TournamentConfig:
-    """``config`` with every model and harness complete, so that workers look nothing up."""
+    """``config`` with every model and harness complete, so that workers look nothing up.
+
+    Raises :class:`ConfigError`.
+    """
     entrants = []
     for entrant in config.entrants:
         settings = dict(entrant.config)
         try:
             model = model_of(settings)
             if model is not None:
+                if config.game != "ptcg":
+                    raise ValueError("an agent that asks a model plays the game ptcg only")
                 settings["model"] = model.to_json()
                 settings["harness"] = parse_harness(settings.get("harness") or {}).to_json()
         except ValueError as error:
@@ -97,10 +103,15 @@ class Providers:
             recent = journal.start > 1
             self._keeper = Keeper(self.keeper_name, limits, self._budget, lambda: ledger.total().cost_usd, recent)
 
-    def close(self) -> None:
-        """Commit what workers still have, and end the keeper."""
+    def close(self, pool: WorkerPool) -> None:
+        """Commit what workers still have, have them close their connections, and end the keeper."""
         if self._ledger is not None:
+            import ray
+
             self._ledger.close()
+            closing = [handle.actor.close.remote() for handle in pool.handles.values() if handle.ready]
+            if closing:
+                ray.wait(closing, num_returns=len(closing), timeout=_CLOSE_SECONDS)
         if self._keeper is not None:
             self._keeper.close()
 

@@ -99,7 +99,7 @@ def _play(
                     )
                     dispatcher.run()
                 finally:
-                    providers.close()
+                    providers.close(pool)
                     pool.close()
     finally:
         # Whatever went wrong, what has been played is written as far as that is possible.

@@ -212,12 +212,12 @@ class GameWorker:
         game_id = errand.scheduled.game_id
         self._waiting[game_id] = game
         started_at = time.time()
+        decisions: list[asyncio.Future[None]] = []
         try:
             known = await self._recall(errand.epoch) if errand.recalled else []
             match, agents = build(self._setup, errand.scheduled, errand.attempt)
             callers = self._connect(errand, agents, game, known)
             game.limit = self._setup.llm_game_seconds if callers else self._setup.game_seconds
-            decisions: list[asyncio.Future[None]] = []
             game.recorder = lambda played: self._record(errand, played, callers.get(played.seat), decisions)
             try:
                 async with asyncio.timeout(game.limit) as game.cut:
@@ -235,9 +235,11 @@ class GameWorker:
         except GameDropped:
             raise
         except ModelPaused as paused:
+            await _settled(decisions)
             failed = self._failed(errand, game, GameFailure(FailureCause.AGENT_ERROR, str(paused)))
             return failed._replace(cause="", entrant=paused.entrant, pauses=paused.kind.value)
         except (Exception, SystemExit) as error:
+            await _settled(decisions)
             return self._failed(errand, game, _failure(error))
         finally:
             self._recalled.pop(errand.epoch, None)
@@ -305,6 +307,12 @@ class GameWorker:
         while time.monotonic() - self._heard < SILENCE_SECONDS:
             time.sleep(0.5)
         os._exit(75)
+
+
+async def _settled(decisions: list[asyncio.Future[None]]) -> None:
+    """Wait until it is known what became of ``decisions``: of a game that failed they are kept too."""
+    if decisions:
+        await asyncio.wait(decisions)
 
 
 def _failure(error: BaseException) -> GameFailure:

@@ -207,10 +207,14 @@ def test_a_model_whose_key_is_refused_is_paused_and_the_others_play_on(tmp_path:
         assert files_with(tmp_path, RIGHT_KEY) == []
 
 
-def test_a_missing_key_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+def test_what_cannot_be_asked_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     agents = {"llm": llm("http://127.0.0.1:1/v1", key_env="NOT_SET_ANYWHERE"), "heuristic": HEURISTIC}
     with pytest.raises(ConfigError, match=r"agents\.llm: model loopback/skill_8: .* NOT_SET_ANYWHERE .* is not set"):
         run_tournament(llm_tournament(tmp_path / "new", agents), io.StringIO())
+    with pytest.raises(ConfigError, match=r"agents\.llm: an agent that asks a model plays the game ptcg only"):
+        run_tournament(replace(llm_tournament(tmp_path / "new", agents), game="standin"), io.StringIO())
+    with pytest.raises(ConfigError, match=r"budget\.usd: -1 is not larger than 0"):
+        run_tournament(llm_tournament(tmp_path / "new", {"a": HEURISTIC, "b": HEURISTIC}, usd=-1), io.StringIO())
     assert not (tmp_path / "new").exists()
 
 
