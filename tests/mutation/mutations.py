@@ -395,7 +395,10 @@ OBSERVATION = (
     ),
     Mutation("actions.py", "start = picks[-1]", "start = 0", "picks in every order"),
     Mutation(
-        "actions.py", "paid - min(chosen) < total", "paid - min(chosen) <= total", "superfluous Energy may be paid"
+        "actions.py",
+        "available -= (*prompt.picks, place).count(place)",
+        "available -= prompt.picks.count(place)",
+        "a payment begins that cannot be completed",
     ),
     Mutation("actions.py", "available > 0 and left >= missing and", "available > 0 and", "a choice that cannot end"),
     Mutation("actions.py", "place if side == seat else place + OPPONENT", "place", "both sides' places look alike"),

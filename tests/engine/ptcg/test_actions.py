@@ -115,6 +115,13 @@ def test_a_choice_that_cannot_be_completed_is_not_offered() -> None:
     assert keys(match) == ["choose:SVE-2", "choose:SVE-4"]
 
 
+def test_a_payment_that_cannot_be_completed_is_not_begun() -> None:
+    """A Retreat Cost of 2 from two Energy of different types: after the second in order nothing could follow."""
+    match = position(side(pokemon("PAF-54", energy=[L, R]), "MEW-16"))
+    play(match, "retreat>bench1", forced=False)
+    assert keys(match) == ["choose:SVE-2@active"]
+
+
 def test_a_choice_ends_by_itself_where_nothing_is_left_to_choose() -> None:
     """Picks go in the order of the candidates: after the last one there is nothing that could follow."""
     match = position(side("CRZ-111", hand=["PAR-163", "PAF-7"], deck=[R, "SVE-8"]))

@@ -138,6 +138,7 @@ def test_apostrophes_and_accents_may_be_written_either_way() -> None:
         (changed(("46 Basic", "45 Basic"), ("Energy: 46", "Energy: 45")), "the deck has 59 cards; 60 are needed"),
         (changed(("46 Basic", "47 Basic"), ("Energy: 46", "Energy: 47")), "the deck has 61 cards; 60 are needed"),
         (changed(("Pokémon: 8", "Pokémon: 9")), "line 1: Pokémon says 9 cards, the list has 8 there"),
+        (changed(("Pokémon: 8", "Pokémon: 7")), "line 1: Pokémon says 7 cards, the list has 8 there"),
         (GOOD + "Total Cards: 61\n", "line 11: the total says 61 cards, the list has 60"),
         (changed(("2 Iono PAF 80", "2 Iono PAF")), "line 7: '2 Iono PAF' is not 'COUNT NAME SET NUMBER'"),
         (changed(("2 Iono PAF 80", "Iono PAF 80")), "line 7: 'Iono PAF 80' is not 'COUNT NAME SET NUMBER'"),

@@ -245,6 +245,36 @@ def test_the_opponents_pending_choice_is_not_shown() -> None:
     assert match.legal_actions(1) == ()
 
 
+def test_hidden_cards_are_unknown_in_an_observation_itself_not_only_in_its_json() -> None:
+    """Two games that differ by what the opponent cannot know give it equal observations, events included."""
+
+    def looked_at(deck: list[str]) -> PtcgMatch:
+        return play(position(side("CRZ-111", "PGO-29", hand=["SVI-170"], deck=deck)), "play:SVI-170", forced=False)
+
+    def prizes_taken(prizes: list[str]) -> PtcgMatch:
+        yours = side(pokemon("PAF-54", energy=[R, R]), prizes=prizes)
+        return play(position(yours, side("MEW-16", "CRZ-111")), "attack:Burning Darkness")
+
+    def searched(card: str) -> PtcgMatch:
+        match = position(side(pokemon("OBF-164"), deck=[R, "PAF-7"]))
+        return play(match, "ability:Quick Search@active", f"choose:{card}")
+
+    one, other = looked_at([L, R, R, R, R, R]), looked_at([R, L, "PAF-7", "PAF-8", L, R])
+    assert one.observe(1) == other.observe(1)
+    one, other = prizes_taken([R, "PAF-7"]), prizes_taken([L, "PAF-8"])
+    assert one.observe(1) == other.observe(1)
+    one, other = searched(R), searched("PAF-7")
+    assert one.observe(1) == other.observe(1)
+    assert [event["event"] for event in view(one, 1)["events"]][1:] == ["to_hand", "shuffle"]
+
+
+def test_an_observation_tells_which_card_was_shown() -> None:
+    match = position(side("CRZ-111", hand=["TEF-153"], deck=["PAF-7", R]))
+    play(match, "play:TEF-153", "choose:PAF-7")
+    shown = {"event": "to_hand", "seat": 0, "count": 1, "from": "deck", "revealed": True, "cards": ["PAF-7"]}
+    assert shown in view(match, 1)["events"]
+
+
 def test_lost_zone_and_discard_pile_are_open() -> None:
     match = position(side("CRZ-111", discard=[R], lost_zone=[L]))
     assert view(match, 1)["opponent"]["discard"] == [R]
@@ -274,3 +304,25 @@ def test_an_observation_tells_what_happened_since_the_seats_last_decision() -> N
     play(match, "pass")
     assert [event["event"] for event in view(match, 0)["events"]][-2:] == ["turn", "draw"]
     assert keys(match)
+
+
+def test_each_seats_news_begin_at_its_own_last_decision() -> None:
+    def news(match: PtcgMatch, seat: int) -> list[str]:
+        return [event["event"] for event in view(match, seat)["events"]]
+
+    match = position(side("CRZ-111", hand=["PAF-7", "MEW-16"]), side("CRZ-111", hand=["BRS-41"]))
+    play(match, "bench:PAF-7", "pass")
+    assert news(match, 0) == ["pass", "turn", "draw"]
+    assert news(match, 1) == ["bench", "pass", "turn", "draw"]
+    play(match, "bench:BRS-41")
+    assert news(match, 0) == ["pass", "turn", "draw", "bench"]
+    assert news(match, 1) == ["bench"]
+
+
+def test_an_effect_tells_in_how_many_turns_it_acts() -> None:
+    match = position(side(pokemon("SVI-253", energy=[L, L, L])), "PAF-54")
+    play(match, "attack:Photon Blaster")
+    for seat, whose in ((0, "you"), (1, "opponent")):
+        assert view(match, seat)[whose]["active"]["effects"] == [{"effect": "cannot attack", "in_turns": 1}]
+    play(match, "pass")
+    assert own(match, 0)["active"]["effects"] == [{"effect": "cannot attack", "in_turns": 0}]

@@ -100,7 +100,9 @@ def test_dig_with_heads_keeps_damage_and_effects_of_attacks_away_for_one_turn() 
     match = dug("H")
     assert active(match, 1)["damage"] == 40
     play(match, "attack:Mind Bend")
-    assert (active(match, 0)["damage"], active(match, 0)["conditions"]) == (0, [])
+    dunsparce = active(match, 0)
+    assert (dunsparce["card"], dunsparce["damage"], dunsparce["conditions"]) == ("TEF-128", 0, [])
+    assert prizes_left(match) == (6, 6)
     play(match, "pass", "attack:Mind Bend")
     assert prizes_left(match) == (6, 5)
 

@@ -260,6 +260,7 @@ def told(match: PtcgMatch, seat: int) -> str:
             match.events(seat),
             refusal,
             repr(observation.known.plain()),
+            repr(observation.events),
         ]
     )
 

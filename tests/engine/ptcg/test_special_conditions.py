@@ -79,6 +79,15 @@ def test_paralysis_ends_at_the_checkup_after_its_players_turn() -> None:
     assert checked_up("", [], ["paralyzed"], passes=2) == (([], 0), ([], 0))
 
 
+@pytest.mark.parametrize("condition", ["asleep", "paralyzed"])
+def test_confused_takes_the_place_of_asleep_and_paralyzed_but_not_of_poisoned(condition: str) -> None:
+    munkidori = pokemon("TWM-95", energy=["SVE-5", "SVE-5"])
+    match = position(side(munkidori), pokemon("PAF-54", conditions=[condition, "poisoned"]))
+    play(match, "attack:Mind Bend")
+    assert set(active(match, 1)["conditions"]) == {"confused", "poisoned"}
+    assert not coins(match)
+
+
 def test_all_conditions_of_both_are_checked_in_order() -> None:
     """Poisoned, Burned, Asleep: for both Pokémon, that of the player whose turn has ended first."""
     fields = {
