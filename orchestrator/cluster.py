@@ -19,6 +19,11 @@ from orchestrator.workers import Errand, GameWorker
 _HEARTBEAT_SECONDS = 1.5
 _REACH_SECONDS = 10.0
 _LEAST_OBJECT_STORE_MB = 80
+_STARTS = 3
+
+
+class ClusterFailed(OSError):
+    """Ray could not be started on this machine."""
 
 
 class RayCluster:
@@ -47,17 +52,29 @@ class RayCluster:
             except (ConnectionError, RuntimeError, ValueError, OSError) as error:
                 raise ConfigError(f"cluster.address: no Ray at {self._config.address!r}: {one_line(error)}") from error
         else:
-            with _few_servers():
-                ray.init(
-                    num_cpus=self._config.workers,
-                    object_store_memory=max(self._config.object_store_mb, _LEAST_OBJECT_STORE_MB) * 2**20,
-                    include_dashboard=False,
-                    log_to_driver=False,
-                    logging_level=logging.ERROR,
-                )
+            self._start_embedded(ray)
         self._ours = True
         _silence_ray()
         return self
+
+    def _start_embedded(self, ray: Any) -> None:
+        """Start Ray on this machine. A busy machine may take longer than Ray waits for itself: then once more."""
+        for tries_left in reversed(range(_STARTS)):
+            try:
+                with _few_servers():
+                    ray.init(
+                        num_cpus=self._config.workers,
+                        object_store_memory=max(self._config.object_store_mb, _LEAST_OBJECT_STORE_MB) * 2**20,
+                        include_dashboard=False,
+                        log_to_driver=False,
+                        logging_level=logging.ERROR,
+                    )
+            except Exception as error:  # Ray raises a bare Exception where its own node does not come up in time.
+                ray.shutdown()
+                if not tries_left:
+                    raise ClusterFailed(f"Ray does not start on this machine: {one_line(error)}") from error
+            else:
+                return
 
     def sweep_after_death(self) -> None:
         """See to it that nothing of an embedded cluster outlives this process, even where it is killed.
@@ -135,7 +152,7 @@ def check_address(address: str | None) -> None:
 
 
 def children(parent: int, name: str) -> list[int]:
-    """Child processes of ``parent`` whose name begins with ``name``; empty where there is no ``/proc``."""
+    """Living child processes of ``parent`` whose name begins with ``name``; empty where there is no ``/proc``."""
     found: list[int] = []
     for task in Path(f"/proc/{parent}/task").glob("*/children"):
         try:
@@ -145,11 +162,16 @@ def children(parent: int, name: str) -> list[int]:
         for pid in pids:
             try:
                 # The kernel keeps 15 characters of a name.
-                if Path(f"/proc/{pid}/comm").read_text().startswith(name[:15]):
+                if Path(f"/proc/{pid}/comm").read_text().startswith(name[:15]) and not _has_ended(pid):
                     found.append(int(pid))
             except OSError:
                 continue
     return found
+
+
+def _has_ended(pid: str) -> bool:
+    """Whether a process is one of which only the exit code is left."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 class WorkerHandle:

@@ -20,6 +20,7 @@ A try that counts as failed is repeated until ``limits.max_attempts``, then the 
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import time
 import zlib
@@ -32,7 +33,7 @@ from typing import Any, Final
 from agents.factory import agent_waits
 from agents.llm.contract import FailureKind
 from orchestrator.calls import MODEL_WIDE, now_microseconds
-from orchestrator.cluster import WorkerHandle, WorkerPool
+from orchestrator.cluster import WorkerHandle, WorkerPool, children
 from orchestrator.config import TournamentConfig
 from orchestrator.group_commit import GroupCommit
 from orchestrator.journal import FailedAttempt, FinishedGame, Grant, Journal
@@ -136,6 +137,8 @@ class Dispatcher:
         self._watches: dict[str, _Watch] = {}
         self._batch = 1
         self._looked = 0.0
+        # The server of an embedded Ray; one that was joined has none here.
+        self._raylets = children(os.getpid(), "raylet")
         self._expected = time.monotonic() + _START_SECONDS
         self._fruitless = 0
 
@@ -147,6 +150,11 @@ class Dispatcher:
                 return
             self._collect(_TICK_SECONDS)
             self._look_after()
+            if self._ray_has_ended():
+                self._display.say(
+                    "Ray on this machine has ended; what was played is kept, and the same command goes on"
+                )
+                return
             self._display.update()
             self._parts.check()
             self._providers.check()
@@ -471,6 +479,10 @@ class Dispatcher:
                 watch.asked = handle.actor.progress.remote()
         for lease in self._leases.lapsed():
             self._lapsed(lease)
+
+    def _ray_has_ended(self) -> bool:
+        """Whether the server of an embedded Ray is gone, without which no worker can be started or reached."""
+        return bool(self._raylets) and not children(os.getpid(), "raylet")
 
     def _answered(self, worker: str, progress: Progress | None) -> None:
         """Renew the leases of games that went on; end a game that is over its time."""

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 from orchestrator.config import ConfigError, DeckPairing, TournamentConfig
 
 _CHECKED_GAMES = 20_000
+_MOST_GAMES_PER_PAIR = 10**12
 
 
 class ScheduledGame(NamedTuple):
@@ -163,9 +164,9 @@ def _check(config: TournamentConfig) -> None:
             raise ConfigError(f"{what}: the name {twice[0]!r} is given more than once; names tell results apart")
     if len(config.entrants) < 2:
         raise ConfigError(f"agents: a round robin needs at least 2 agents, not {len(config.entrants)}")
-    if config.games_per_pair < 2 or config.games_per_pair % 2:
+    if not 2 <= config.games_per_pair <= _MOST_GAMES_PER_PAIR or config.games_per_pair % 2:
         raise ConfigError(
-            f"tournament.games_per_pair: {config.games_per_pair} is not an even number from 2; "
+            f"tournament.games_per_pair: {config.games_per_pair} is not an even number from 2 to 10¹²; "
             "every seed is played in both seatings"
         )
 

@@ -117,6 +117,26 @@ def test_a_run_whose_driver_is_killed_three_times_holds_the_games_of_an_undistur
     assert run_tournament(config).played == 0
 
 
+def test_a_run_whose_embedded_ray_is_killed_ends_by_itself_and_goes_on(
+    tmp_path: Path, undisturbed: TournamentConfig
+) -> None:
+    config = tournament(tmp_path, games=200, **LENGTH)
+    child = start(replace(config, cluster=ClusterConfig(batch_seconds=0.2)), stderr=subprocess.PIPE)
+    try:
+        wait_for_games(config, 20, child)
+        for raylet in children(child.pid, "raylet"):
+            os.kill(raylet, signal.SIGKILL)
+        assert child.stderr is not None
+        said = child.stderr.read().decode()
+        assert child.wait() == 3
+        assert "Ray on this machine has ended" in said
+        assert "Traceback" not in said
+    finally:
+        end(child)
+    assert run_tournament(config).exit_code == 0
+    assert games_of(config).equals(games_of(undisturbed))
+
+
 def test_workers_of_a_killed_driver_end_even_in_a_native_hang(tmp_path: Path) -> None:
     config = tournament(tmp_path, games=2, workers=1, turns=4, faults=[{"kind": "native_hang", "ply": 1}])
     child = start(config)
