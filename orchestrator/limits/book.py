@@ -346,9 +346,9 @@ class LimitBook:
                 lane.ready_requests = lane.ready_tokens = 0
                 lane.ready_usd = 0.0
                 if lane.wants and self._counted(account):
-                    waits = [0.0 if requests is None else requests.wait(1, now)]
-                    waits.append(0.0 if tokens is None else tokens.wait(lane.wants[0].tokens, now))
-                    again = max(again, _SHORT_SECONDS, min(max(waits), _MOST_SECONDS))
+                    # Tokens may be free sooner than they flow in: calls that end give back.
+                    wait = 0.0 if requests is None else requests.wait(now)
+                    again = max(again, _SHORT_SECONDS, min(wait, _MOST_SECONDS))
         worker.usd += usd
         budget = self._budget
         return Answer(

@@ -14,8 +14,8 @@ class Meter:
     """Requests or tokens of one account. All times are seconds of one monotonic clock, passed in as ``now``.
 
     Two rules hold together. The *pace*: a bucket fills at ``limit`` a window and holds a hundredth of it, so that use
-    is spread; an amount larger than the bucket passes when it is full and leaves it in debt. The *window*: what was
-    used in the last window, plus all that is out on leases and may be used at any moment, is at most ``limit``.
+    is spread; an amount larger than what is in it passes and leaves it in debt. The *window*: what was used in the last
+    window, plus all that is out on leases and may be used at any moment, is at most ``limit``.
 
     ``recent`` says that calls unknown to this meter may have been made within the last minute at its pace, as after a
     restart; it then begins as though the limit had been used up. Raises :class:`ValueError` where ``limit`` is not
@@ -54,7 +54,7 @@ class Meter:
     def can_lend(self, amount: int, now: float) -> bool:
         """Whether ``amount`` may go out on a lease now."""
         self._fill(now)
-        if self._level < min(amount, self._most):
+        if self._level < 1:
             return False
         self._forget(now)
         return self._used + self.out + amount <= self.limit
@@ -90,10 +90,10 @@ class Meter:
                 self._used -= surplus
                 return
 
-    def wait(self, amount: int, now: float) -> float:
-        """Seconds until the pace lets ``amount`` pass (the window may hold it for longer)."""
+    def wait(self, now: float) -> float:
+        """Seconds until the pace lets something pass (the window may hold it for longer)."""
         self._fill(now)
-        return max(0.0, (min(amount, self._most) - self._level) / self._rate)
+        return max(0.0, (1 - self._level) / self._rate)
 
     def _fill(self, now: float) -> None:
         self._level = min(self._most, self._level + (now - self._then) * self._rate)

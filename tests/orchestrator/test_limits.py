@@ -77,7 +77,7 @@ def test_in_no_minute_more_requests_or_calls_in_flight_than_the_limit(
 
 @settings(max_examples=8)
 @given(
-    limit=st.integers(500, 100_000),
+    limit=st.integers(1000, 100_000),
     took=st.tuples(st.integers(1, 1000), st.integers(0, 1000)),
     latency=st.floats(0.01, 20),
 )
