@@ -48,14 +48,19 @@ def main(config: AggregateJob) -> int:
 
 def aggregated(run: Run, ratings: Ratings) -> Aggregation:
     """Aggregate ``run`` as configured; raises :class:`ConfigError` for a value that makes no sense."""
+    check_ratings(ratings)
+    start = Rating(ratings.rating, ratings.rating_deviation, ratings.volatility)
+    return aggregate(run, ratings.period, start, ratings.tau)
+
+
+def check_ratings(ratings: Ratings) -> None:
+    """Raise :class:`ConfigError` for a value that makes no sense."""
     for name in ("tau", "rating_deviation", "volatility"):
         value = getattr(ratings, name)
         if not 0 < value < math.inf:
             raise ConfigError(f"ratings.{name}: must be a number above 0, not {value}")
     if not math.isfinite(ratings.rating):
         raise ConfigError(f"ratings.rating: must be a finite number, not {ratings.rating}")
-    start = Rating(ratings.rating, ratings.rating_deviation, ratings.volatility)
-    return aggregate(run, ratings.period, start, ratings.tau)
 
 
 def standings(found: Aggregation) -> str:

@@ -12,7 +12,7 @@ import orchestrator.config as plain
 from agents.factory import make_agent
 from engine.match import MatchSpec
 from engine.registry import game_names, new_match
-from jobs.aggregate import aggregated, standings
+from jobs.aggregate import aggregated, check_ratings, standings
 from jobs.config import ConfigError, ExitCode, group, job, key
 from jobs.dry_run import lines as llm_lines
 from jobs.schemas import Budget, Cluster, Limits, Ratings, Storage
@@ -20,7 +20,9 @@ from orchestrator import ConfigError as TournamentRefused
 from orchestrator import run_tournament
 from orchestrator.config import Deck, DeckPairing, Entrant, Report, TournamentConfig
 from orchestrator.schedule import Schedule, check_balance
+from orchestrator.tournament import check_settings
 from results import Run, StorageError
+from results.location import Location
 
 
 @dataclass
@@ -60,7 +62,10 @@ def main(config: TournamentJob) -> int:
     tournament = resolved(config)
     schedule = Schedule(tournament)
     check_balance(schedule)
+    check_ratings(config.ratings)
     if config.dry_run:
+        check_settings(tournament, schedule)
+        Location.parse(config.storage.root)
         print("\n".join([size(tournament, schedule), *llm_lines(tournament)]))
         return ExitCode.COMPLETE
     report = run_tournament(tournament)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from typing import TextIO
 
@@ -50,7 +51,7 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
     config = resolved(config)
     schedule = Schedule(config)
     check_balance(schedule)
-    _check_games(config, schedule)
+    check_settings(config, schedule)
     providers = Providers(config)
     location = Location.parse(config.storage.root).child(config.run)
     manifest = _manifest(config, schedule, location)
@@ -118,25 +119,26 @@ def _play(
     )
 
 
-def _check_games(config: TournamentConfig, schedule: Schedule) -> None:
-    """Raise :class:`ConfigError` where an agent or a match of this configuration cannot be made."""
+def check_settings(config: TournamentConfig, schedule: Schedule) -> None:
+    """Raise :class:`ConfigError` for a setting out of range and for an agent or a match that cannot be made."""
     limits, cluster = config.limits, config.cluster
     for path, value, least in (
         ("limits.game_seconds", limits.game_seconds, 0),
         ("limits.llm_game_seconds", limits.llm_game_seconds, 0),
         ("limits.lease_seconds", limits.lease_seconds, 0),
         ("cluster.batch_seconds", cluster.batch_seconds, 0),
+        ("storage.part_seconds", config.storage.part_seconds, 0),
     ):
-        if value <= least:
-            raise ConfigError(f"{path}: {value!r} is not larger than {least}")
-    for path, number in (
-        ("limits.max_attempts", limits.max_attempts),
-        ("cluster.workers", cluster.workers),
-        ("cluster.games_in_flight", cluster.games_in_flight),
-        ("storage.part_rows", config.storage.part_rows),
+        if not least < value < inf:
+            raise ConfigError(f"{path}: {value!r} is not a number larger than {least}")
+    for path, number, most in (
+        ("limits.max_attempts", limits.max_attempts, 1000),
+        ("cluster.workers", cluster.workers, 100_000),
+        ("cluster.games_in_flight", cluster.games_in_flight, 5000),
+        ("storage.part_rows", config.storage.part_rows, 1_000_000),
     ):
-        if number < 1:
-            raise ConfigError(f"{path}: {number!r} is not at least 1")
+        if not 1 <= number <= most:
+            raise ConfigError(f"{path}: {number!r} is not a whole number from 1 to {most}")
     if config.budget.usd is not None and not config.budget.usd > 0:
         raise ConfigError(f"budget.usd: {config.budget.usd!r} is not larger than 0; null sets no bound")
     check_address(cluster.address)

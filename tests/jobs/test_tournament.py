@@ -157,3 +157,24 @@ class TestWithoutStarting:
         out, err = capsys.readouterr()
         assert (out, len(err.splitlines())) == ("", 1)
         assert said in err
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("limits.game_seconds=nan", "limits.game_seconds: nan is not a number larger than 0"),
+        ("limits.max_attempts=0", "limits.max_attempts: 0 is not a whole number from 1"),
+        ("cluster.workers=99999999999", "cluster.workers: 99999999999 is not a whole number from 1"),
+        ("tournament.games_per_pair=99999999999999999998", "is not an even number from 2"),
+        ("ratings.tau=-1", "ratings.tau: must be a number above 0"),
+        ("storage.root=foo://bar", "foo://bar"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would_refuse(
+    setting: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["game=standin", "agents=[random,scripted_first]", "run=never", "dry_run=true", setting]
+    assert main(argv) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1

@@ -329,7 +329,7 @@ def test_extend_adds_agents_and_games_and_keeps_what_is_there(tmp_path: Path) ->
         ({"entrants": (Entrant("a", {"kind": "random"}), Entrant("b", {"kind": "chess"}))}, "agents.b: unknown kind"),
         ({"options": {"turns": -1}}, "stand-in game: turns"),
         ({"games_per_pair": 3}, "tournament.games_per_pair: 3 is not an even number"),
-        ({"cluster": ClusterConfig(workers=0)}, "cluster.workers: 0 is not at least 1"),
+        ({"cluster": ClusterConfig(workers=0)}, "cluster.workers: 0 is not a whole number from 1"),
         ({"cluster": ClusterConfig(address="127.0.0.1:1")}, "cluster.address: no Ray at '127.0.0.1:1': ConnectionRef"),
         ({"cluster": ClusterConfig(address="ray://localhost:1")}, "cluster.address: no Ray at 'ray://localhost:1'"),
         ({"decks": (Deck("x"), Deck("x"))}, "decks: the name 'x'"),
