@@ -542,7 +542,12 @@ CARDS = (
     ),
     Mutation("cards/par.py", "                _discard_this,\n", "", "Iron Bundle stays after Hyper Blower"),
     Mutation("cards/par.py", "if not CARDS[target.cards[-1]].is_basic:", "if True:", "Refrigerated Stream on Basics"),
-    Mutation("cards/par.py", "and CARDS[blow.attacker.cards[-1]].is_basic\n", "\n", "Stellar Veil against Evolutions"),
+    Mutation(
+        "cards/par.py",
+        "and CARDS[blow.attacker.cards[-1]].is_basic",
+        "and not CARDS[blow.attacker.cards[-1]].is_basic",
+        "Stellar Veil lets Basic Pokémon through",
+    ),
     Mutation("cards/par.py", "and state.players[frame.seat].active is this ", "", "Coin Bonus draws 2 on the Bench"),
     Mutation(
         "cards/par.py",

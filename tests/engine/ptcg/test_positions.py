@@ -218,6 +218,61 @@ def test_a_written_position_plays_on_alike(seed: int) -> None:
     assert (copy.result, copy.turn) == (match.result, match.turn)
 
 
+def test_every_field_of_a_position_is_read_and_written() -> None:
+    """No field here has its default, so that one left out or mixed up with another would show."""
+    charmeleon = {
+        "card": "PAF-8",
+        "under": ["PAF-7"],
+        "energy": ["SVE-2"],
+        "tools": ["SVI-169"],
+        "damage": 30,
+        "conditions": ["burned", "poisoned"],
+        "entered_turn": 3,
+        "evolved_turn": 7,
+        "ability_used": True,
+        "effects": [["cannot attack", 9, "why"]],
+    }
+    benched = {**charmeleon, "damage": 20, "conditions": [], "entered_turn": 2, "evolved_turn": 4, "effects": []}
+    mine = {
+        "active": charmeleon,
+        "bench": [benched],
+        "hand": ["PAF-54", "PAF-89"],
+        "deck": ["SVE-2", "MEW-16", "SVE-4"],
+        "discard": ["PAF-84", "SVE-1"],
+        "lost_zone": ["CRZ-135"],
+        "prizes": ["PAF-80", "PAF-91", "SVE-5"],
+        "used": {
+            "energy": True,
+            "supporter": True,
+            "stadium": True,
+            "stadium_effect": True,
+            "retreat": True,
+            "vstar": True,
+            "abilities": ["Quick Search"],
+        },
+        "knocked_out_last_turn": True,
+        "effects": [["no Items from hand", 8, ""]],
+        "known_hand": ["PAF-54"],
+        "prizes_known": True,
+        "top_known": 1,
+        "bottom_known": [[2, ["MEW-16", "SVE-4"], ["SVE-4"]]],
+    }
+    given = {
+        "turn": 7,
+        "first_player": 0,
+        "to_move": 0,
+        "seed": 9,
+        "counters": [1, 2, 3, 4],
+        "prize_count": 4,
+        "sudden_death": True,
+        "turns_before": 12,
+        "options": {"sudden_death": "draw", "turn_cap": 50},
+        "stadium": {"card": "OBF-196", "owner": 1},
+        "players": [mine, {**mine, "prizes": ["SVE-7"], "known_hand": ["PAF-89"]}],
+    }
+    assert position_from_match(match_from_position(given)) == given
+
+
 def test_a_position_cannot_be_taken_in_mid_effect_in_set_up_or_after_the_end() -> None:
     effect = play(position(side("CRZ-111", hand=["PAF-84"], deck=["PAF-7"])), "play:PAF-84")
     over = play(
