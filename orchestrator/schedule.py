@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 from orchestrator.config import ConfigError, DeckPairing, TournamentConfig
 
 _CHECKED_GAMES = 20_000
-_MOST_GAMES_PER_PAIR = 10**12
+_MOST_GAMES_PER_PAIR = 10**13
 
 
 class ScheduledGame(NamedTuple):
@@ -166,7 +166,7 @@ def _check(config: TournamentConfig) -> None:
         raise ConfigError(f"agents: a round robin needs at least 2 agents, not {len(config.entrants)}")
     if not 2 <= config.games_per_pair <= _MOST_GAMES_PER_PAIR or config.games_per_pair % 2:
         raise ConfigError(
-            f"tournament.games_per_pair: {config.games_per_pair} is not an even number from 2 to 10¹²; "
+            f"tournament.games_per_pair: {config.games_per_pair} is not an even number from 2 to 10¹³; "
             "every seed is played in both seatings"
         )
 
