@@ -60,7 +60,9 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
     try:
         with StopSignals() as stop:
             process = f"process {os.getpid()} on {socket.gethostname()}"
-            journal = Journal(folder, location.path, process, now_microseconds())
+            # A journal in the run's own folder moves with it; one that lies elsewhere belongs to one address.
+            belongs_to = config.run if config.storage.journal_dir is None else location.path
+            journal = Journal(folder, belongs_to, process, now_microseconds())
             commits = GroupCommit(journal)
             try:
                 run = _open_run(config, location, manifest, commits.call(journal.counts)[0])
@@ -196,7 +198,8 @@ def _journal_folder(config: TournamentConfig, location: Location) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StorageError(f"storage.journal_dir: cannot make {folder}: {error.strerror}") from error
+        key = "storage.root" if config.storage.journal_dir is None else "storage.journal_dir"
+        raise StorageError(f"{key}: cannot make {folder}: {error.strerror}") from error
     require_local_disk(folder)
     return folder
 

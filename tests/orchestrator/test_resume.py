@@ -343,3 +343,11 @@ def test_what_cannot_be_played_is_refused_before_anything_is_written(
         run_tournament(config)
     assert said in str(caught.value)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_run_that_was_moved_goes_on_where_it_is(tmp_path: Path) -> None:
+    config = tournament(tmp_path / "before", games=4, **LENGTH)
+    assert run_tournament(config).played == 4
+    shutil.move(tmp_path / "before", tmp_path / "after")
+    moved = replace(config, storage=replace(config.storage, root=str(tmp_path / "after")))
+    assert (run_tournament(moved).done, run_tournament(moved).played) == (4, 0)
