@@ -47,10 +47,6 @@ def _put_tools_in_lost_zone(state: State, frame: Frame) -> None:
         state.log.append(("lost", frame.seat, frame.picks, "discard"))
 
 
-def _deck_left(state: State, seat: int, holder: Pokemon) -> bool:
-    return ops.deck_left(state, seat)
-
-
 pokemon(
     "CRZ-45",
     "Rotom V",
@@ -65,7 +61,7 @@ pokemon(
         Ability(
             "Instant Charge",
             "Once during your turn, you may draw 3 cards. If you do, your turn ends.",
-            when=_deck_left,
+            when=ops.for_ability(ops.deck_left),
             ends_turn=True,
             effect=(ops.draw(3),),
         ),

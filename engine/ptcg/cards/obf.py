@@ -2,7 +2,7 @@
 
 from engine.ptcg import modifiers, ops
 from engine.ptcg.card import Ability, Attack, Kind, Limit, item, pokemon, stadium, supporter
-from engine.ptcg.state import Frame, Pokemon, State
+from engine.ptcg.state import Frame, State
 
 pokemon(
     "OBF-80",
@@ -51,10 +51,6 @@ pokemon(
 )
 
 
-def _deck_left(state: State, seat: int, holder: Pokemon) -> bool:
-    return ops.deck_left(state, seat)
-
-
 pokemon(
     "OBF-164",
     "Pidgeot ex",
@@ -74,7 +70,7 @@ pokemon(
             "Once during your turn, you may search your deck for any card, put it into your hand and shuffle "
             "your deck. You can use only 1 Quick Search each turn.",
             limit=Limit.ONCE_PER_NAME,
-            when=_deck_left,
+            when=ops.for_ability(ops.deck_left),
             effect=(
                 ops.search_deck(ops.any_card, at_least=1),
                 ops.deck_to_hand(reveal=False),
