@@ -114,8 +114,7 @@ class PtcgMatch:
 
     def clone(self) -> PtcgMatch:
         """An independent copy that plays on exactly as this one would."""
-        copy = PtcgMatch.__new__(PtcgMatch)
-        copy.state = self.state.clone()
+        copy = PtcgMatch(self.state.clone())
         copy._legal = self._legal
         copy._places = self._places
         return copy

@@ -2,11 +2,14 @@
 
 Cards are numbers into :data:`engine.ptcg.library.CARDS`; copies of a printing are interchangeable. What is still to
 happen in the middle of an effect is the explicit stack of frames, and the choice it waits for is the prompt.
+
+Every class here can be made without arguments: where mypyc has compiled it, the ``__new__`` that copies are made with
+runs ``__init__`` too.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from engine.match import Result
 from engine.ptcg.randomness import STREAMS
@@ -28,7 +31,7 @@ Event = tuple[Any, ...]
 class _Value:
     """Equality and a compact pickle for a class that lists its fields in ``__slots__``."""
 
-    __slots__: tuple[str, ...] = ()
+    __slots__: ClassVar[tuple[str, ...]] = ()
 
     def values(self) -> tuple[Any, ...]:
         """All fields, in the order of ``__slots__``."""
@@ -85,7 +88,7 @@ class Pokemon(_Value):
         "uid",
     )
 
-    def __init__(self, uid: int, card: int, entered_turn: int) -> None:
+    def __init__(self, uid: int = 0, card: int = -1, entered_turn: int = 0) -> None:
         self.uid = uid
         self.cards = [card]
         self.energy: list[int] = []
@@ -216,7 +219,9 @@ class Frame(_Value):
 
     __slots__ = ("card", "memo", "pc", "picks", "program", "seat", "uid")
 
-    def __init__(self, program: int, seat: int, uid: int = 0, card: int = -1, memo: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self, program: int = 0, seat: int = 0, uid: int = 0, card: int = -1, memo: tuple[Any, ...] = ()
+    ) -> None:
         self.program = program
         self.pc = 0
         self.seat = seat
@@ -255,14 +260,14 @@ class Prompt(_Value):
 
     def __init__(
         self,
-        seat: int,
-        kind: int,
-        source: int,
-        question: str,
-        items: tuple[Any, ...],
-        counts: tuple[int, ...],
-        least: int,
-        most: int,
+        seat: int = 0,
+        kind: int = 0,
+        source: int = -1,
+        question: str = "",
+        items: tuple[Any, ...] = (),
+        counts: tuple[int, ...] = (),
+        least: int = 0,
+        most: int = 0,
         minimum_total: int = 0,
     ) -> None:
         self.seat = seat
@@ -329,7 +334,7 @@ class State(_Value):
         "turns_before",
     )
 
-    def __init__(self, seed: int, deck_lists: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    def __init__(self, seed: int = 0, deck_lists: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())) -> None:
         self.seed = seed
         self.deck_lists = deck_lists
         self.players = [Player(), Player()]
