@@ -186,6 +186,8 @@ class _Job:
         for one in schema.keys:
             value = functools.reduce(getattr, one.path.split("."), config)
             _check(one, value)
+            if one.files == "agent":
+                entrants.read_skills(value, tree)
             if one.files == "deck":
                 setattr(config, one.path, entrants.deck_lists(value, tree))
         return config

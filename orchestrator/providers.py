@@ -67,7 +67,7 @@ def identity(config: Mapping[str, Any]) -> dict[str, Any]:
     if model is None:
         return dict(config)
     harness = parse_harness(config.get("harness") or {})
-    return {**config, "model": model.identity(), "harness": {**harness.to_json(), "digest": harness.digest()}}
+    return {**config, "model": model.identity(), "harness": harness.identity()}
 
 
 class Providers:

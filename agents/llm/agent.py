@@ -20,7 +20,6 @@ from agents.llm.fallback import fall_back
 from agents.llm.memory import Memory
 from agents.llm.models import ModelConfig, ToolProtocol, parse_model
 from agents.llm.protocol import JsonText, ToolCalls
-from agents.llm.queries import SkillLibrary
 from agents.llm.record import Record
 from agents.llm.rendering import render
 from agents.llm.replies import thoughts_to_send_back
@@ -52,7 +51,6 @@ class LLMAgent:
         harness: HarnessConfig,
         seat: Seat,
         rng_seed: int,
-        skills: SkillLibrary | None = None,
         guidance: str = "",
     ) -> None:
         self.model = model
@@ -60,22 +58,22 @@ class LLMAgent:
         self.harness_digest = harness.digest()
         self._seat = seat
         self._rng_seed = rng_seed
-        self._skills = skills
         self._caller: Caller | None = None
         self._decisions = 0
         self._memory = Memory()
+        skilled = harness.skills is not None
         self._uses_tools = model.tool_protocol is ToolProtocol.TOOLS
         self._protocol = ToolCalls() if self._uses_tools else JsonText()
         self._parameters = model.body_parameters()
         self._only_keys = legal_keys_only(model, harness)
         if model.json_schema and not self._uses_tools and not self._only_keys:
-            self._parameters["response_format"] = reply_schema(skills is not None)
-        self._tools = functions(skills is not None) if self._uses_tools else ()
+            self._parameters["response_format"] = reply_schema(skilled)
+        self._tools = functions(skilled) if self._uses_tools else ()
         room = model.context_size - model.max_output_tokens - _RESERVE
         if harness.history_tokens is not None:
             room = min(room, harness.history_tokens)
-        fixed = functions_size(skills is not None) if self._uses_tools else 0
-        self._conversation = Conversation(system_prompt(model, harness, skills, guidance), room, fixed)
+        fixed = functions_size(skilled) if self._uses_tools else 0
+        self._conversation = Conversation(system_prompt(model, harness, guidance), room, fixed)
 
     def connect(self, caller: Caller) -> None:
         """Have ``caller`` make the calls of this agent."""
@@ -110,7 +108,7 @@ class LLMAgent:
     ) -> tuple[PtcgAction, ...] | None:
         """The actions that the model played, or ``None`` where it came to the end of what a decision may take."""
         harness = self.harness
-        table = Table(observation, legal, harness.mask is Mask.LISTED, harness.query_calls, self._skills)
+        table = Table(observation, legal, harness.mask is Mask.LISTED, harness.query_calls, harness.skills)
         failed = 0
         while True:
             request, reply = await self._ask(number, legal, record)

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import Any, get_type_hints
 
 from agents.llm.prompts import prompts_digest
+from agents.llm.skills import SkillError, SkillLibrary, parse_library
 
 
 class HarnessError(ValueError):
@@ -87,14 +88,23 @@ class HarnessConfig:
     fallback: Fallback = Fallback.RANDOM
     prompt: PromptLength = PromptLength.FULL
     constraint: Constraint = Constraint.TOOL
+    skills: SkillLibrary | None = None
+    """What the model can look up with ``activate_skill``; without it there is no such tool."""
 
     def to_json(self) -> dict[str, Any]:
         """All fields as plain JSON values."""
         return {key: str(value) if isinstance(value, StrEnum) else value for key, value in asdict(self).items()}
 
+    def identity(self) -> dict[str, Any]:
+        """:meth:`to_json` with digests in place of skills, and the digest of all: what makes a run another one."""
+        skills = None if self.skills is None else self.skills.identity()
+        return {**self.to_json(), "skills": skills, "digest": self.digest()}
+
     def digest(self) -> str:
-        """16 hexadecimal digits, equal for harnesses that are alike, the texts of the prompts included."""
-        plain = json.dumps([self.to_json(), prompts_digest()], sort_keys=True, separators=(",", ":"))
+        """16 hexadecimal digits, equal for harnesses that are alike, texts of prompts and skills included."""
+        skills = None if self.skills is None else self.skills.digest()
+        parts = [{**self.to_json(), "skills": skills}, prompts_digest()]
+        plain = json.dumps(parts, sort_keys=True, separators=(",", ":"))
         return blake2b(plain.encode(), digest_size=8).hexdigest()
 
 
@@ -114,7 +124,9 @@ def parse_harness(config: Mapping[str, Any]) -> HarnessConfig:
                 f"harness: {key} is unknown; known: {', '.join(item.name for item in fields(HarnessConfig))}"
             )
         kind = types[key]
-        if isinstance(kind, type) and issubclass(kind, StrEnum):
+        if key == "skills":
+            values[key] = _library(value)
+        elif isinstance(kind, type) and issubclass(kind, StrEnum):
             if value not in list(kind) or isinstance(value, bool):
                 raise HarnessError(f"harness.{key}: {value!r} is not one of {', '.join(kind)}")
             values[key] = kind(value)
@@ -123,7 +135,18 @@ def parse_harness(config: Mapping[str, Any]) -> HarnessConfig:
     made = HarnessConfig(**values)
     if made.constraint is Constraint.LEGAL and made.mask is Mask.HIDDEN:
         raise HarnessError("harness.constraint: legal tells the model what is legal; with mask hidden it is tool")
+    if made.skills is not None and not made.query_calls:
+        raise HarnessError("harness.skills: reading a skill is a query; with query_calls 0 there can be no library")
+    if made.skills is not None and made.constraint is Constraint.LEGAL:
+        raise HarnessError("harness.skills: constraint legal leaves no room to read a skill; take tool, or no library")
     return made
+
+
+def _library(value: Any) -> SkillLibrary | None:
+    try:
+        return None if value is None else parse_library(value)
+    except SkillError as error:
+        raise HarnessError(f"harness.{error}") from None
 
 
 def _number(key: str, value: Any) -> int | float | None:

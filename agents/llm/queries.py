@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from agents.llm.causes import Cause, Refused
 from agents.llm.naming import plain, same_name
 from agents.llm.resolve import check_arguments
+from agents.llm.skills import SkillLibrary
 from agents.llm.tools import Tool
 from engine.ptcg.card import CARDS
 from engine.ptcg.card_text import card_label, card_text
 from engine.ptcg.observation import PtcgObservation
-
-
-class SkillLibrary(Protocol):
-    """Guidance that an agent can look up while it plays."""
-
-    def index(self) -> str:
-        """Name and purpose of each skill, for the system prompt."""
-        ...
-
-    def read(self, name: str, resource: str | None) -> str:
-        """A skill, or one of its resources; raises ``KeyError`` where there is none of that name."""
-        ...
 
 
 def answer(tool: Tool, arguments: Mapping[str, Any], observation: PtcgObservation, skills: SkillLibrary | None) -> str:
@@ -39,7 +28,7 @@ def answer(tool: Tool, arguments: Mapping[str, Any], observation: PtcgObservatio
         return skills.read(arguments["name"], arguments.get("resource"))
     except KeyError:
         raise Refused(
-            Cause.UNKNOWN_SKILL, f"There is no skill or resource of that name. Skills: {skills.index()}"
+            Cause.UNKNOWN_SKILL, f"There is no skill or resource of that name. Skills: {skills.names()}"
         ) from None
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from agents.llm.config import Constraint, HarnessConfig, History, Mask, ObservationForm, PromptLength
 from agents.llm.models import ModelConfig, ToolProtocol
 from agents.llm.prompts import filled, prompt
-from agents.llm.queries import SkillLibrary
 from agents.llm.tools import tool_list
 
 
@@ -19,12 +18,13 @@ def legal_keys_only(model: ModelConfig, harness: HarnessConfig) -> bool:
     )
 
 
-def system_prompt(model: ModelConfig, harness: HarnessConfig, skills: SkillLibrary | None, guidance: str) -> str:
+def system_prompt(model: ModelConfig, harness: HarnessConfig, guidance: str) -> str:
     """All that a model is told before the game.
 
     ``guidance`` is what an evolving agent has learned, empty for others.
     """
     only_keys = legal_keys_only(model, harness)
+    skills = harness.skills
     if harness.prompt is PromptLength.SHORT:
         parts = [prompt("short")]
     else:

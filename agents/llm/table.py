@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from agents.base import Attempt
 from agents.llm.causes import INVALID, Cause, Refused, Verdict
 from agents.llm.protocol import Reading, Wish
-from agents.llm.queries import SkillLibrary, answer
+from agents.llm.queries import answer
 from agents.llm.resolve import resolve
+from agents.llm.skills import SkillLibrary
 from agents.llm.texts import (
     NO_CALL_TEXTS,
     NOT_EXECUTED,

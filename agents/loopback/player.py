@@ -133,6 +133,8 @@ def _guesses(situation: Situation, skilled: bool) -> list[Offer]:
 
 def _query(situation: Situation, rng: random.Random) -> tuple[str, dict[str, Any]]:
     name = rng.choice(situation.queries)
+    if name == "activate_skill":
+        return name, situation.fill(name, {"name": rng.choice(situation.skills or ("none",))})
     return name, situation.fill(name, {"card_id": rng.choice(situation.cards or ("SVE-1",)), "player": "opponent"})
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-QUERIES = ("query_card", "query_discard")
+QUERIES = ("query_card", "query_discard", "activate_skill")
 """The tools that only look something up."""
 
 _TOOL_OF_KIND = {
@@ -37,6 +37,7 @@ _TOOL_OF_CARD = {
 _CARD = re.compile(r"\b[A-Z]{2,4}-\d{1,3}\b")
 _NUMBER = re.compile(r"\d+")
 _TOOL_LINE = re.compile(r"^- (\w+)\(([^)\n]*)\):", re.MULTILINE)
+_SKILL_LINE = re.compile(r"^- ([a-z0-9][a-z0-9_-]*): ", re.MULTILINE)
 _DECODER = json.JSONDecoder()
 
 
@@ -97,6 +98,8 @@ class Situation:
     """The names of the arguments of each tool."""
     by_api: bool = True
     """Whether tools are called through the API; else as JSON in the text."""
+    skills: tuple[str, ...] = ()
+    """The names of the skills that can be read."""
     keys: tuple[str, ...] = ()
     """Where the reply is held to be one of these keys."""
 
@@ -134,6 +137,7 @@ def read_situation(body: Mapping[str, Any]) -> Situation:
     schema = _path(body, "response_format", "json_schema", "schema", "properties", "action", "enum")
     given = tuple(_api_tools(body.get("tools") or ()))
     written = [] if given else [match for message in messages[:1] for match in _TOOL_LINE.finditer(_text(message))]
+    skills = [found for message in messages[:1] for found in _SKILL_LINE.findall(_text(message))]
     tools = dict(given) or {match[1]: tuple(re.findall(r"\w+", match[2])) for match in written}
     you = _mapping(shown.get("you"))
     choosing = _mapping(shown.get("choosing_card") or shown.get("choosing"))
@@ -156,6 +160,7 @@ def read_situation(body: Mapping[str, Any]) -> Situation:
         queried=any(name in _text(message) or name in _called(message) for message in later for name in QUERIES),
         tools=tools,
         by_api=bool(given),
+        skills=tuple(skills) if "activate_skill" in tools else (),
         keys=tuple(key for key in schema if isinstance(key, str)) if isinstance(schema, list) else (),
     )
 

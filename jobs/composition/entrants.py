@@ -8,6 +8,7 @@ from typing import Any
 
 from jobs.composition.errors import ConfigError, one_line
 from jobs.composition.schema import Schema
+from jobs.composition.skills import library
 from jobs.composition.tree import Tree
 
 PARTS = ("model", "harness", "evolution")
@@ -32,6 +33,17 @@ def agents(entries: Sequence[Any], tree: Tree, schema: Schema) -> list[dict[str,
             )
         found.append(agent)
     return found
+
+
+def read_skills(agents: Any, tree: Tree) -> None:
+    """Put the skill library that an agent's harness names in place of its name, for those of ``agents`` that have one.
+
+    Whoever plays the agent has no files: the library is part of what the agent is. Raises :class:`ConfigError`.
+    """
+    for agent in agents if isinstance(agents, list) else []:
+        harness = agent.get("harness")
+        if isinstance(harness, Mapping) and isinstance(name := harness.get("skills"), str):
+            agent["harness"] = {**harness, "skills": library(name, tree)}
 
 
 def deck_lists(names: Any, tree: Tree) -> list[dict[str, str]]:

@@ -22,7 +22,10 @@ def load(name: str) -> dict[str, Any]:
     """A file of conf/harness with what it builds on."""
     values = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     based = [base for base in values.pop("defaults", []) if base != "_self_"]
-    return {key: value for base in based for key, value in load(base).items()} | values
+    found = {key: value for base in based for key, value in load(base).items()} | values
+    if isinstance(found["skills"], str):
+        found["skills"] = {"name": found["skills"], "skills": [{"name": "a", "description": "b", "body": "c"}]}
+    return found
 
 
 def test_each_file_switches_off_what_its_name_says() -> None:
@@ -43,7 +46,7 @@ def test_the_full_file_says_every_key_and_its_default() -> None:
 
 def test_every_file_is_a_harness_of_its_own() -> None:
     digests = {file.stem: parse_harness(load(file.stem)).digest() for file in FOLDER.glob("*.yaml")}
-    assert len(digests) == len(set(digests.values())) == 6
+    assert len(digests) == len(set(digests.values())) == 7
     for digest in digests.values():
         assert len(digest) == 16
         int(digest, 16)
@@ -64,6 +67,7 @@ def test_a_digest_changes_with_every_setting_and_is_the_same_for_the_same() -> N
         {"fallback": "pass"},
         {"prompt": "short"},
         {"constraint": "legal"},
+        {"skills": {"name": "l", "skills": [{"name": "a", "description": "b", "body": "c"}]}},
     ]
     assert len({parse_harness(change).digest() for change in changes} | {base}) == len(changes) + 1
 
@@ -118,8 +122,8 @@ def test_a_system_prompt_has_no_placeholder_left_and_says_how_many_queries_there
             }
         )
         for file in FOLDER.glob("*.yaml"):
-            assert "{{" not in system_prompt(model, parse_harness(load(file.stem)), None, "")
-        told = system_prompt(model, parse_harness({"query_calls": 6}), None, "Attack early.")
+            assert "{{" not in system_prompt(model, parse_harness(load(file.stem)), "")
+        told = system_prompt(model, parse_harness({"query_calls": 6}), "Attack early.")
         assert "Up to 6 such queries" in told
         assert told.endswith("Attack early.")
-        assert "query_card tells" not in system_prompt(model, parse_harness({"query_calls": 0}), None, "")
+        assert "query_card tells" not in system_prompt(model, parse_harness({"query_calls": 0}), "")
