@@ -12,16 +12,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.ptcg import modifiers
-from engine.ptcg.card import CARDS, Kind
+from engine.ptcg.card import CARDS, Kind, Limit
 from engine.ptcg.game import OPTIONS, PtcgMatch, set_options
-from engine.ptcg.library import INDEX
+from engine.ptcg.moves import TWO_SLEEP_COINS
+from engine.ptcg.ops import CANNOT_ATTACK, CANNOT_USE_ATTACK, NO_ITEMS
+from engine.ptcg.position_fields import (
+    PositionError,
+    card,
+    cards,
+    effects,
+    entries,
+    flag,
+    known_keys,
+    names,
+    number,
+    seat,
+    whole,
+)
 from engine.ptcg.randomness import STREAMS
-from engine.ptcg.state import CONDITION_NAMES, Player, Pokemon, State
+from engine.ptcg.state import CONDITION_NAMES, Player, Pokemon, Segment, State
+
+__all__ = ["PositionError", "match_from_position", "position_from_match"]
 
 DEFAULT_TURN = 5
 DEFAULT_FILL = "SVE-2"
 DEFAULT_DECK_SIZE = 20
-DEFAULT_PRIZES = 6
+DEFAULT_PRIZES = MOST_PRIZES = 6
+MOST_CARDS_IN_DECK = 60
 
 _ROOT = (
     "turn",
@@ -48,6 +65,7 @@ _PLAYER = (
     "deck_size",
     "used",
     "knocked_out_last_turn",
+    "knocked_out_this_turn",
     "effects",
     "known_hand",
     "prizes_known",
@@ -72,19 +90,22 @@ _CONDITIONS = {name: bit for bit, name in CONDITION_NAMES}
 _TURNED = ("asleep", "confused", "paralyzed")
 
 
-class PositionError(ValueError):
-    """A position that cannot be set up; the text says where in it, what is wrong and what would be right."""
+_ONCE_BY_NAME = tuple(
+    sorted({ability.name for c in CARDS for ability in c.abilities if ability.limit is Limit.ONCE_PER_NAME})
+)
+_ON_POKEMON = (CANNOT_ATTACK, CANNOT_USE_ATTACK, modifiers.NO_DAMAGE_OR_EFFECTS, TWO_SLEEP_COINS)
+_ON_PLAYER = (NO_ITEMS,)
 
 
 def match_from_position(position: Mapping[str, Any]) -> PtcgMatch:
     """The match that a position describes. Raises :class:`PositionError`."""
-    _known_keys("position", position, _ROOT)
-    turn = _whole(position, "position", "turn", DEFAULT_TURN, 1)
+    known_keys("position", position, _ROOT)
+    turn = whole(position, "position", "turn", DEFAULT_TURN, 1)
     players = position.get("players")
     if not isinstance(players, Sequence) or isinstance(players, str) or len(players) != 2:
         raise PositionError("position: players has to be a list of two sides")
-    to_move = _seat(position, "to_move", None)
-    first = _seat(position, "first_player", None)
+    to_move = seat(position, "position", "to_move", None)
+    first = seat(position, "position", "first_player", None)
     if to_move is None:
         first = 0 if first is None else first
         to_move = first if turn % 2 else 1 - first
@@ -92,15 +113,15 @@ def match_from_position(position: Mapping[str, Any]) -> PtcgMatch:
         first = to_move if turn % 2 else 1 - to_move
     elif turn <= 2 and (first == to_move) != (turn == 1):
         raise PositionError(f"position: turn {turn} is the other player's when first_player is {first}")
-    state = State(_whole(position, "position", "seed", 1, 0), ((), ()))
+    state = State(whole(position, "position", "seed", 1), ((), ()))
     state.turn = turn
     state.first_player = first
     state.to_move = to_move
-    state.prize_count = _whole(position, "position", "prize_count", DEFAULT_PRIZES, 1)
-    state.sudden_death = bool(position.get("sudden_death", False))
-    state.turns_before = _whole(position, "position", "turns_before", 0, 0)
+    state.prize_count = whole(position, "position", "prize_count", DEFAULT_PRIZES, 1, MOST_PRIZES)
+    state.sudden_death = flag(position, "position", "sudden_death")
+    state.turns_before = whole(position, "position", "turns_before", 0)
     options = position.get("options", {})
-    _known_keys("position.options", options, tuple(OPTIONS))
+    known_keys("position.options", options, tuple(OPTIONS))
     try:
         set_options(state, options)
     except ValueError as error:
@@ -108,84 +129,99 @@ def match_from_position(position: Mapping[str, Any]) -> PtcgMatch:
     counters = position.get("counters", [0] * STREAMS)
     if not isinstance(counters, list) or len(counters) != STREAMS:
         raise PositionError(f"position: counters has to be a list of {STREAMS} whole numbers")
-    state.counters = list(counters)
+    state.counters = [number("position.counters", counter) for counter in counters]
     stadium = position.get("stadium")
     if stadium is not None:
-        _known_keys("stadium", stadium, ("card", "owner"))
-        state.stadium = _card("stadium", stadium.get("card"), (Kind.STADIUM,))
-        state.stadium_owner = _seat(stadium, "owner", 0) or 0
+        known_keys("stadium", stadium, ("card", "owner"))
+        state.stadium = card("stadium", stadium.get("card"), (Kind.STADIUM,))
+        state.stadium_owner = seat(stadium, "stadium", "owner", 0) or 0
     lists: list[tuple[int, ...]] = []
-    for seat, side in enumerate(players):
-        where = f"players[{seat}]"
-        _known_keys(where, side, _PLAYER)
-        state.players[seat] = _player(state, where, side)
-        extra = [state.stadium] if state.stadium >= 0 and state.stadium_owner == seat else []
-        lists.append(tuple(sorted(extra + _all_cards(state.players[seat]))))
+    for place, side in enumerate(players):
+        where = f"players[{place}]"
+        known_keys(where, side, _PLAYER)
+        state.players[place] = _player(state, where, place, side)
+        extra = [state.stadium] if state.stadium >= 0 and state.stadium_owner == place else []
+        lists.append(tuple(sorted(extra + _all_cards(state.players[place]))))
     state.deck_lists = (lists[0], lists[1])
-    for seat, player in enumerate(state.players):
+    for place, player in enumerate(state.players):
         if len(player.bench) > modifiers.bench_limit(state):
             raise PositionError(
-                f"players[{seat}].bench: {len(player.bench)} Pokémon; at most {modifiers.bench_limit(state)} fit"
+                f"players[{place}].bench: {len(player.bench)} Pokémon; at most {modifiers.bench_limit(state)} fit"
             )
         for pokemon in player.in_play():
             if modifiers.remaining_hp(state, pokemon) <= 0:
-                card = CARDS[pokemon.cards[-1]]
-                raise PositionError(
-                    f"players[{seat}]: {card.id} {card.name} has {10 * pokemon.damage} damage, which is Knocked Out"
-                )
+                top, damage = CARDS[pokemon.cards[-1]], 10 * pokemon.damage
+                raise PositionError(f"players[{place}]: {top.id} {top.name} has {damage} damage, which is Knocked Out")
     return PtcgMatch(state)
 
 
-def _player(state: State, where: str, side: Mapping[str, Any]) -> Player:
+def _player(state: State, where: str, place: int, side: Mapping[str, Any]) -> Player:
     player = Player()
     if "active" not in side:
         raise PositionError(f"{where}: active is missing")
     player.active = _pokemon(state, f"{where}.active", side["active"])
-    player.bench = [_pokemon(state, f"{where}.bench[{i}]", p) for i, p in enumerate(side.get("bench", []))]
+    bench = entries(side, where, "bench", "Pokémon")
+    player.bench = [_pokemon(state, f"{where}.bench[{i}]", given) for i, given in enumerate(bench)]
     for i, pokemon in enumerate(player.bench):
         if pokemon.conditions:
             raise PositionError(f"{where}.bench[{i}].conditions: only an Active Pokémon has Special Conditions")
-    fill = _card(f"{where}.fill", side.get("fill", DEFAULT_FILL))
-    player.hand = _cards(where, side, "hand")
-    deck = _cards(where, side, "deck")
+    fill = card(f"{where}.fill", side.get("fill", DEFAULT_FILL))
+    player.hand = cards(side, where, "hand")
+    deck = cards(side, where, "deck")
     default_size = len(deck) if "deck" in side else DEFAULT_DECK_SIZE
-    size = _whole(side, where, "deck_size", default_size, 0)
+    size = whole(side, where, "deck_size", default_size, most=max(MOST_CARDS_IN_DECK, len(deck)))
     player.deck = (deck + [fill] * (size - len(deck)))[::-1]
-    player.discard = _cards(where, side, "discard")
-    player.lost = _cards(where, side, "lost_zone")
+    player.discard = cards(side, where, "discard")
+    player.lost = cards(side, where, "lost_zone")
     if isinstance(side.get("prizes"), list):
-        player.prizes = _cards(where, side, "prizes")[::-1]
+        player.prizes = cards(side, where, "prizes")[::-1]
     else:
-        player.prizes = [fill] * _whole(side, where, "prizes", state.prize_count, 0)
+        player.prizes = [fill] * whole(side, where, "prizes", state.prize_count, most=MOST_CARDS_IN_DECK)
+    if not player.prizes:
+        raise PositionError(f"{where}.prizes: no Prize cards; a player who has taken them all has won")
     if len(player.prizes) > state.prize_count:
         raise PositionError(
             f"{where}.prizes: {len(player.prizes)} Prize cards; prize_count says that {state.prize_count} were laid out"
         )
     used = side.get("used", {})
-    _known_keys(f"{where}.used", used, _USED)
-    player.energy_used = bool(used.get("energy", False))
-    player.supporter_used = bool(used.get("supporter", False))
-    player.stadium_used = bool(used.get("stadium", False))
-    player.stadium_effect_used = bool(used.get("stadium_effect", False))
-    player.retreat_used = bool(used.get("retreat", False))
-    player.vstar_used = bool(used.get("vstar", False))
-    player.names_used = tuple(used.get("abilities", ()))
-    if side.get("knocked_out_last_turn", False):
-        player.knocked_out_turn = state.turn - 1
-    player.effects = _effects(f"{where}.effects", side.get("effects", []))
-    player.known_hand = _cards(where, side, "known_hand")
-    player.prizes_known = bool(side.get("prizes_known", False))
-    player.top_known = _whole(side, where, "top_known", 0, 0)
-    player.bottom = tuple(
-        (
-            len_,
-            tuple(_card(where, card) for card in own),
-            tuple(_card(where, card) for card in opponents),
-        )
-        for len_, own, opponents in side.get("bottom_known", [])
-    )
+    known_keys(f"{where}.used", used, _USED)
+    player.energy_used = flag(used, f"{where}.used", "energy")
+    player.supporter_used = flag(used, f"{where}.used", "supporter")
+    player.stadium_used = flag(used, f"{where}.used", "stadium")
+    player.stadium_effect_used = flag(used, f"{where}.used", "stadium_effect")
+    player.retreat_used = flag(used, f"{where}.used", "retreat")
+    player.vstar_used = flag(used, f"{where}.used", "vstar")
+    player.names_used = tuple(names(used, f"{where}.used", "abilities", _ONCE_BY_NAME))
+    player.knocked_out_turn = _last_knock_out(state, where, place, side)
+    player.effects = effects(side, where, _ON_PLAYER)
+    player.known_hand = cards(side, where, "known_hand")
+    player.prizes_known = flag(side, where, "prizes_known")
+    player.top_known = whole(side, where, "top_known", 0)
+    player.bottom = tuple(_segment(where, given) for given in entries(side, where, "bottom_known", "blocks"))
     _check_memory(where, player)
     return player
+
+
+def _last_knock_out(state: State, where: str, place: int, side: Mapping[str, Any]) -> int:
+    """The last turn of the opponent in which a Pokémon of this side was Knocked Out; 0 where it does not matter."""
+    last_turn = flag(side, where, "knocked_out_last_turn")
+    if last_turn and state.turn == 1:
+        raise PositionError(f"{where}.knocked_out_last_turn: there is no turn before turn 1")
+    if flag(side, where, "knocked_out_this_turn"):
+        if place == state.to_move or last_turn:
+            raise PositionError(
+                f"{where}.knocked_out_this_turn: only for the side that is not to move, without knocked_out_last_turn"
+            )
+        return state.turn
+    return state.turn - 1 if last_turn else 0
+
+
+def _segment(where: str, given: Any) -> Segment:
+    if not isinstance(given, list) or len(given) != 3:
+        raise PositionError(f"{where}.bottom_known: {given!r} has to be [cards, own memory, opponent's memory]")
+    memory = {"own memory": given[1], "opponent's memory": given[2]}
+    own, opponents = (cards(memory, f"{where}.bottom_known", key) for key in memory)
+    return number(f"{where}.bottom_known", given[0], 1), tuple(own), tuple(opponents)
 
 
 def _check_memory(where: str, player: Player) -> None:
@@ -200,6 +236,8 @@ def _check_memory(where: str, player: Player) -> None:
         place += size
         if place > len(player.deck) or any(Counter(memory) - block for memory in memories):
             raise PositionError(f"{where}.bottom_known: names cards that are not there at the bottom of the deck")
+    if place and place + player.top_known > len(player.deck):
+        raise PositionError(f"{where}.bottom_known: {place} cards reach into the {player.top_known} known on top")
 
 
 def _pokemon(state: State, where: str, given: Any) -> Pokemon:
@@ -207,76 +245,29 @@ def _pokemon(state: State, where: str, given: Any) -> Pokemon:
         given = {"card": given}
     if not isinstance(given, Mapping):
         raise PositionError(f"{where}: {given!r} has to be an object with a card")
-    _known_keys(where, given, _POKEMON)
+    known_keys(where, given, _POKEMON)
     state.last_uid += 1
-    top = _card(f"{where}.card", given.get("card"), (Kind.POKEMON,))
-    pokemon = Pokemon(state.last_uid, top, _whole(given, where, "entered_turn", 0, 0))
-    pokemon.cards = [_card(f"{where}.under", card, (Kind.POKEMON,)) for card in given.get("under", [])] + [top]
-    energy = (Kind.BASIC_ENERGY, Kind.SPECIAL_ENERGY)
-    pokemon.energy = [_card(f"{where}.energy", card, energy) for card in given.get("energy", [])]
-    pokemon.tools = [_card(f"{where}.tools", card, (Kind.TOOL,)) for card in given.get("tools", [])]
+    top = card(f"{where}.card", given.get("card"), (Kind.POKEMON,))
+    pokemon = Pokemon(state.last_uid, top, whole(given, where, "entered_turn", 0, most=state.turn))
+    pokemon.cards = [*cards(given, where, "under", (Kind.POKEMON,)), top]
+    pokemon.energy = cards(given, where, "energy", (Kind.BASIC_ENERGY, Kind.SPECIAL_ENERGY))
+    pokemon.tools = cards(given, where, "tools", (Kind.TOOL,))
     if len(pokemon.tools) > 1:
         raise PositionError(f"{where}.tools: {len(pokemon.tools)} Pokémon Tools; a Pokémon has at most 1")
-    damage = _whole(given, where, "damage", 0, 0)
+    damage = whole(given, where, "damage", 0)
     if damage % 10:
         raise PositionError(f"{where}.damage: {damage} is not a multiple of 10")
     pokemon.damage = damage // 10
-    for name in given.get("conditions", []):
-        if name not in _CONDITIONS:
-            raise PositionError(f"{where}.conditions: unknown {name!r}; known: {', '.join(_CONDITIONS)}")
+    conditions = names(given, where, "conditions", _CONDITIONS)
+    for name in conditions:
         pokemon.conditions |= _CONDITIONS[name]
-    if sum(name in _TURNED for name in set(given.get("conditions", []))) > 1:
+    if sum(name in _TURNED for name in set(conditions)) > 1:
         raise PositionError(f"{where}.conditions: a Pokémon is at most one of {', '.join(_TURNED)}")
-    pokemon.paralyzed_turn = state.turn - 1 if "paralyzed" in given.get("conditions", []) else 0
-    pokemon.evolved_turn = _whole(given, where, "evolved_turn", 0, 0)
-    pokemon.ability_used = bool(given.get("ability_used", False))
-    pokemon.effects = _effects(f"{where}.effects", given.get("effects", []))
+    pokemon.paralyzed_turn = state.turn - 1 if "paralyzed" in conditions else 0
+    pokemon.evolved_turn = whole(given, where, "evolved_turn", 0, most=state.turn)
+    pokemon.ability_used = flag(given, where, "ability_used")
+    pokemon.effects = effects(given, where, _ON_POKEMON)
     return pokemon
-
-
-def _effects(where: str, given: Any) -> tuple[tuple[str, int, str], ...]:
-    try:
-        return tuple((str(kind), int(turn), str(detail)) for kind, turn, detail in given)
-    except (TypeError, ValueError):
-        raise PositionError(f"{where}: {given!r} has to be a list of [kind, turn, detail]") from None
-
-
-def _known_keys(where: str, given: Any, known: tuple[str, ...]) -> None:
-    if not isinstance(given, Mapping):
-        raise PositionError(f"{where}: {given!r} has to be an object")
-    for key in given:
-        if key not in known:
-            raise PositionError(f"{where}: unknown field {key!r}; known: {', '.join(known)}")
-
-
-def _whole(given: Mapping[str, Any], where: str, key: str, default: int, least: int) -> int:
-    value = given.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise PositionError(f"{where}.{key}: {value!r} has to be a whole number from {least}")
-    return value
-
-
-def _seat(given: Mapping[str, Any], key: str, default: int | None) -> int | None:
-    value = given.get(key, default)
-    if value is not None and (isinstance(value, bool) or value not in (0, 1)):
-        raise PositionError(f"{key}: {value!r} has to be 0 or 1")
-    return value
-
-
-def _card(where: str, card_id: Any, kinds: tuple[Kind, ...] = ()) -> int:
-    if not isinstance(card_id, str) or card_id not in INDEX:
-        raise PositionError(f"{where}: unknown card {card_id!r}; a card is given as SET-NUMBER, such as 'PAF-7'")
-    card = CARDS[INDEX[card_id]]
-    if kinds and card.kind not in kinds:
-        raise PositionError(f"{where}: {card_id} {card.name} cannot be there")
-    return card.index
-
-
-def _cards(where: str, given: Mapping[str, Any], key: str) -> list[int]:
-    value = given.get(key, [])
-    if not isinstance(value, list):
-        raise PositionError(f"{where}.{key}: {value!r} has to be a list of cards")
-    return [_card(f"{where}.{key}", card) for card in value]
 
 
 def _all_cards(player: Player) -> list[int]:
@@ -331,6 +322,7 @@ def _write_player(state: State, player: Player) -> dict[str, Any]:
             "abilities": list(player.names_used),
         },
         "knocked_out_last_turn": player.knocked_out_turn > 0 and player.knocked_out_turn == state.turn - 1,
+        "knocked_out_this_turn": player.knocked_out_turn == state.turn,
         "effects": [list(effect) for effect in player.effects],
         "known_hand": _ids(player.known_hand),
         "prizes_known": player.prizes_known,

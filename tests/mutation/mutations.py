@@ -417,8 +417,8 @@ DECKS_AND_POSITIONS = (
     Mutation("position.py", "* (size - len(deck)))[::-1]", "* (size - len(deck)))", "decks lie upside down"),
     Mutation(
         "position.py",
-        "knocked_out_turn = state.turn - 1",
-        "knocked_out_turn = state.turn",
+        "return state.turn - 1 if last_turn",
+        "return state.turn if last_turn",
         "the last turn's Knock Out is not read",
     ),
     Mutation("position.py", "    if damage % 10:\n", "    if False:\n", "damage of 15 is taken for 10"),

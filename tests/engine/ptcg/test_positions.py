@@ -177,6 +177,54 @@ def test_the_fields_of_the_design_are_read() -> None:
             r"players\[0\].bottom_known: names cards that are not there",
         ),
         ({"options": {"cap": 1}, "players": [{"active": "PAF-7"}] * 2}, "position.options: unknown field 'cap'"),
+        ({"turn": 5.0, "players": [{"active": "PAF-7"}] * 2}, "position.turn: 5.0 has to be a whole number from 1"),
+        ({"to_move": 1.0, "players": [{"active": "PAF-7"}] * 2}, "position.to_move: 1.0 has to be 0 or 1"),
+        (
+            {"prize_count": 7, "players": [{"active": "PAF-7"}] * 2},
+            "prize_count: 7 has to be a whole number from 1 to 6",
+        ),
+        (
+            {"counters": [0, 0, 0, "1"], "players": [{"active": "PAF-7"}] * 2},
+            "position.counters: '1' has to be a whole number from 0",
+        ),
+        ({"sudden_death": 1, "players": [{"active": "PAF-7"}] * 2}, "sudden_death: 1 has to be true or false"),
+        (
+            {"turn": 1, "players": [{"active": "PAF-7", "knocked_out_last_turn": True}, {"active": "PAF-7"}]},
+            r"players\[0\].knocked_out_last_turn: there is no turn before turn 1",
+        ),
+        (
+            {"players": [{"active": "PAF-7", "knocked_out_this_turn": True}, {"active": "PAF-7"}]},
+            r"players\[0\].knocked_out_this_turn: only for the side that is not to move",
+        ),
+        *[
+            ({"players": [{"active": "PAF-7", **fields}, {"active": "PAF-7"}]}, r"players\[0\]." + message)
+            for fields, message in (
+                ({"active": None}, "active: None has to be an object with a card"),
+                ({"bench": "PAF-7"}, "bench: 'PAF-7' has to be a list of Pokémon"),
+                ({"prizes": 0}, "prizes: no Prize cards; a player who has taken them all has won"),
+                ({"prizes": []}, "prizes: no Prize cards"),
+                ({"deck_size": 61}, "deck_size: 61 has to be a whole number from 0 to 60"),
+                ({"used": {"supporter": "no"}}, "used.supporter: 'no' has to be true or false"),
+                ({"used": {"abilities": ["Fly"]}}, "used.abilities: unknown 'Fly'; known: Flip the Script, Quick"),
+                ({"effects": [["no Trainers", 6, ""]]}, "effects: unknown 'no Trainers'; known: no Items from hand"),
+                ({"effects": [["no Items from hand", "6", ""]]}, "effects: '6' has to be a whole number"),
+                ({"effects": [["no Items from hand", 6]]}, r"effects: .* has to be \[kind, turn, detail\]"),
+                ({"bottom_known": [[1, []]]}, r"bottom_known: .* has to be \[cards, own memory, opponent's memory\]"),
+                ({"bottom_known": [[0, [], []]]}, "bottom_known: 0 has to be a whole number from 1"),
+                (
+                    {"deck": ["PAF-8"], "top_known": 1, "bottom_known": [[1, ["PAF-8"], []]]},
+                    "bottom_known: 1 cards reach into the 1 known on top",
+                ),
+                ({"active": {"card": "PAF-7", "entered_turn": 6}}, "active.entered_turn: 6 has to be .* from 0 to 5"),
+                ({"active": {"card": "PAF-7", "energy": "SVE-2"}}, "active.energy: 'SVE-2' has to be a list of cards"),
+                ({"active": {"card": "PAF-7", "energy": ["PAF-7"]}}, "active.energy: PAF-7 Charmander cannot be there"),
+                ({"active": {"card": "PAF-7", "conditions": [["asleep"]]}}, "active.conditions: unknown "),
+                (
+                    {"active": {"card": "PAF-7", "effects": [["dizzy", 6, ""]]}},
+                    "active.effects: unknown 'dizzy'; known",
+                ),
+            )
+        ],
     ],
 )
 def test_a_position_that_cannot_be_is_refused(position_fields: dict[str, Any], message: str) -> None:
@@ -251,6 +299,7 @@ def test_every_field_of_a_position_is_read_and_written() -> None:
             "abilities": ["Quick Search"],
         },
         "knocked_out_last_turn": True,
+        "knocked_out_this_turn": False,
         "effects": [["no Items from hand", 8, ""]],
         "known_hand": ["PAF-54"],
         "prizes_known": True,
@@ -268,7 +317,16 @@ def test_every_field_of_a_position_is_read_and_written() -> None:
         "turns_before": 12,
         "options": {"sudden_death": "draw", "turn_cap": 50},
         "stadium": {"card": "OBF-196", "owner": 1},
-        "players": [mine, {**mine, "prizes": ["SVE-7"], "known_hand": ["PAF-89"]}],
+        "players": [
+            mine,
+            {
+                **mine,
+                "prizes": ["SVE-7"],
+                "known_hand": ["PAF-89"],
+                "knocked_out_last_turn": False,
+                "knocked_out_this_turn": True,
+            },
+        ],
     }
     assert position_from_match(match_from_position(given)) == given
 
@@ -293,3 +351,12 @@ def test_effects_of_attacks_are_part_of_a_position() -> None:
     assert attacks(copy) == attacks(match) == set()
     play(copy, "pass", "pass")
     assert attacks(copy) == {"Photon Blaster"}
+
+
+def test_a_knock_out_earlier_in_the_turn_is_part_of_a_position() -> None:
+    munkidori = pokemon("TWM-95", energy=["SVE-7"], damage=10)
+    match = position(side(munkidori), side("SFA-92", pokemon("PAF-7", damage=60)))
+    play(match, "ability:Adrena-Brain@active", "choose:opponent.bench1")
+    copy = match_from_position(position_from_match(match))
+    assert "ability:Flip the Script@active" in keys(play(match, "pass"))
+    assert "ability:Flip the Script@active" in keys(play(copy, "pass"))
