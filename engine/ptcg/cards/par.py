@@ -247,7 +247,7 @@ _EVOLVE_ONE = Program((_search_evolution, _evolve_from_deck))
 
 
 def _evolve_picked(state: State, frame: Frame) -> None:
-    for uid in reversed(frame.picks):
+    for uid in frame.picks[::-1]:
         moves.start(state, _EVOLVE_ONE, frame.seat, frame.uid, frame.card, memo=(uid,))
 
 
