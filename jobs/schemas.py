@@ -34,6 +34,8 @@ class Cluster:
     games_in_flight: int = key("games one worker keeps open where agents wait for something", _CLUSTER.games_in_flight)
     batch_seconds: float = key("games of agents that never wait are sent in batches this long", _CLUSTER.batch_seconds)
     object_store_mb: int = key("size of the embedded Ray object store in MB", _CLUSTER.object_store_mb)
+    send_code: bool | None = key("send the program to a cluster's workers; null: to one at ray://", _CLUSTER.send_code)
+    metrics: bool | None = key("export metrics through Ray; null: on a cluster, not embedded", _CLUSTER.metrics)
 
 
 @dataclass
@@ -45,6 +47,7 @@ class Limits:
         "the same for a game with an agent that asks a model, waiting for its limits left out", _LIMITS.llm_game_seconds
     )
     lease_seconds: float = key("a game without progress for so long is given to another worker", _LIMITS.lease_seconds)
+    drain_seconds: float = key("how long open games may go on after action=stop", _LIMITS.drain_seconds)
     max_attempts: int = key("how often a failing game is tried before it is void", _LIMITS.max_attempts)
 
 

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
+import shutil
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+import time
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from orchestrator.access import show_token
 from orchestrator.config import ClusterConfig, ConfigError
+from orchestrator.package import product_folder
 from orchestrator.play import Setup, one_line
 from orchestrator.workers import Errand, GameWorker
 
 _HEARTBEAT_SECONDS = 1.5
-_REACH_SECONDS = 10.0
 _LEAST_OBJECT_STORE_MB = 80
+_IN_JOB = "RAY_JOB_CONFIG_JSON_ENV_VAR"
+_SHARED_MEMORY = "/dev/shm"
 _STARTS = 3
+_JOIN_PAUSE_SECONDS = 2.0
+_SWEEP_SECONDS = 5.0
 
 
 class ClusterFailed(OSError):
@@ -47,15 +54,39 @@ class RayCluster:
         if ray.is_initialized():
             return self
         if self._config.address is not None:
-            try:
-                ray.init(address=self._config.address, log_to_driver=False, logging_level=logging.ERROR)
-            except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-                raise ConfigError(f"cluster.address: no Ray at {self._config.address!r}: {one_line(error)}") from error
+            self._join(ray, self._config.address)
         else:
             self._start_embedded(ray)
         self._ours = True
         _silence_ray()
         return self
+
+    def _join(self, ray: Any, address: str) -> None:
+        """Connect to the cluster at ``address``. The server of ``ray://`` may take longer to start what serves a new
+        driver than it waits for itself: then once more."""
+        show_token(address)
+        tries = _STARTS if address.startswith("ray://") else 1
+        with product_folder(self._sends_code(address)) as folder:
+            options = {} if folder is None else {"runtime_env": {"working_dir": str(folder)}}
+            for tries_left in reversed(range(tries)):
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)
+                    return
+                except (ConnectionError, RuntimeError, ValueError, OSError, ray.exceptions.RayError) as error:
+                    ray.shutdown()
+                    if not tries_left:
+                        raise ConfigError(f"cluster.address: no Ray at {address!r}: {one_line(error)}") from error
+                    time.sleep(_JOIN_PAUSE_SECONDS)
+
+    def _sends_code(self, address: str) -> bool:
+        """Whether workers get the program from this process. Those of a submitted job have it from the job."""
+        if _IN_JOB in os.environ:
+            return False
+        if self._config.send_code is not None:
+            return self._config.send_code
+        return address.startswith("ray://")
 
     def _start_embedded(self, ray: Any) -> None:
         """Start Ray on this machine. A busy machine may take longer than Ray waits for itself: then once more."""
@@ -105,8 +136,14 @@ class RayCluster:
         if self._ours:
             ray.shutdown()
         if self._sweeper is not None:
-            self._sweeper.kill()
-            self._sweeper.wait()
+            # Where Ray's server was killed, nobody has ended them yet.
+            assert self._sweeper.stdin is not None
+            self._sweeper.stdin.close()
+            try:
+                self._sweeper.wait(_SWEEP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._sweeper.kill()
+                self._sweeper.wait()
 
 
 @contextmanager
@@ -138,17 +175,22 @@ def _silence_ray() -> None:
         worker._worker_logs_enabled = False
 
 
-def check_address(address: str | None) -> None:
-    """Raise :class:`ConfigError` where nothing answers at a ``host:port`` or ``ray://host:port``.
+def check_object_store(config: ClusterConfig) -> None:
+    """Raise :class:`ConfigError` where the embedded object store would not fit into this machine's shared memory.
 
-    Ray itself would go on trying for minutes. Other addresses, such as ``auto``, Ray refuses soon enough.
+    One of the usual size always fits: Ray puts it on the disk where there is no such memory.
     """
-    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
-    if host and port.isdigit():
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH_SECONDS).close()
-        except (OSError, OverflowError) as error:
-            raise ConfigError(f"cluster.address: no Ray at {address!r}: {one_line(error)}") from error
+    if config.address is not None or config.object_store_mb <= ClusterConfig().object_store_mb:
+        return
+    try:
+        free = shutil.disk_usage(_SHARED_MEMORY).free // 2**20
+    except OSError:
+        return
+    if config.object_store_mb > free:
+        raise ConfigError(
+            f"cluster.object_store_mb: {config.object_store_mb} MB are more than the {free} MB of shared memory that "
+            f"this machine has free ({_SHARED_MEMORY})"
+        )
 
 
 def children(parent: int, name: str) -> list[int]:
@@ -190,9 +232,13 @@ class WorkerHandle:
 
 
 class WorkerPool:
-    """The game workers of a run. They hear of the driver from a thread of its own, however busy it is."""
+    """The game workers of a run. They hear of the driver from a thread of its own, however busy it is.
 
-    def __init__(self, setup: Setup, workers: int) -> None:
+    ``variables`` are environment variables for them, such as keys. They go from process to process with the first call
+    of each worker; with what Ray is told of a worker they would stand in its logs.
+    """
+
+    def __init__(self, setup: Setup, workers: int, variables: Mapping[str, str] | None = None) -> None:
         import ray
 
         self._ray: Any = ray
@@ -201,6 +247,7 @@ class WorkerPool:
         options = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0, "max_concurrency": 10_000}
         self._class = self._ray.remote(**options)(GameWorker)
         self._setup = setup
+        self._variables = dict(variables or {})
         self._numbers = 0
         self._hellos: dict[Any, WorkerHandle] = {}
         self._closed = threading.Event()
@@ -215,7 +262,7 @@ class WorkerPool:
         self._numbers += 1
         handle = WorkerHandle(name, self._class.remote(self._setup, name))
         self.handles[name] = handle
-        self._hellos[handle.actor.hello.remote()] = handle
+        self._hellos[handle.actor.hello.remote(self._variables)] = handle
         return handle
 
     @property

@@ -52,6 +52,8 @@ class LimitsConfig:
     lease_seconds: float = 120.0
     """A game without any progress for so long is taken from its worker. Longer than the longest single decision; LLM
     calls do not count, they have time-outs of their own."""
+    drain_seconds: float = 60.0
+    """How long open games may take to come to their end after ``action=stop``; then they are left as they are."""
     max_attempts: int = 3
     """How often a game that fails is tried in all before it is recorded as void."""
 
@@ -78,6 +80,10 @@ class ClusterConfig:
     """Games of agents that never wait are sent in batches that take about so long."""
     object_store_mb: int = 100
     """Size of the embedded Ray object store in MB (at least 80)."""
+    send_code: bool | None = None
+    """Send the program to the workers of a cluster that was joined; ``None``: where it is joined by ``ray://``."""
+    metrics: bool | None = None
+    """Export metrics through Ray; ``None``: on a cluster that was joined."""
 
 
 @dataclass(frozen=True, slots=True)

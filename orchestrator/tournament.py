@@ -19,14 +19,16 @@ import pyarrow.compute as pc
 from agents.factory import make_agent
 from engine.match import MatchSpec
 from engine.registry import new_match
+from orchestrator.access import check_address, show_token
 from orchestrator.calls import now_microseconds
-from orchestrator.cluster import RayCluster, WorkerPool, check_address
+from orchestrator.cluster import RayCluster, WorkerPool, check_object_store
 from orchestrator.config import ConfigError, Report, TournamentConfig
 from orchestrator.disks import FolderLock, require_local_disk
 from orchestrator.dispatch import Dispatcher
 from orchestrator.group_commit import GroupCommit
 from orchestrator.identity import check_same, engine_version, identity_of
 from orchestrator.journal import PART_KINDS, Journal, Spending
+from orchestrator.keys import key_variables
 from orchestrator.parts import PartWriter, part_name
 from orchestrator.play import Setup
 from orchestrator.progress import ProgressDisplay, Standing
@@ -93,7 +95,8 @@ def _play(
         if standing.done < standing.total:
             with RayCluster(config.cluster) as cluster:
                 stop.take()
-                pool = WorkerPool(Setup.of(config, providers.keeper_name), config.cluster.workers)
+                variables = key_variables(providers.models.values())
+                pool = WorkerPool(Setup.of(config, providers.keeper_name), config.cluster.workers, variables)
                 try:
                     cluster.sweep_after_death()
                     providers.open(journal, commits, parts, pool)
@@ -128,6 +131,7 @@ def check_settings(config: TournamentConfig, schedule: Schedule) -> None:
         ("limits.game_seconds", limits.game_seconds, 0),
         ("limits.llm_game_seconds", limits.llm_game_seconds, 0),
         ("limits.lease_seconds", limits.lease_seconds, 0),
+        ("limits.drain_seconds", limits.drain_seconds, 0),
         ("cluster.batch_seconds", cluster.batch_seconds, 0),
         ("storage.part_seconds", config.storage.part_seconds, 0),
     ):
@@ -143,7 +147,10 @@ def check_settings(config: TournamentConfig, schedule: Schedule) -> None:
             raise ConfigError(f"{path}: {number!r} is not a whole number from 1 to {most}")
     if config.budget.usd is not None and not config.budget.usd > 0:
         raise ConfigError(f"budget.usd: {config.budget.usd!r} is not larger than 0; null sets no bound")
-    check_address(cluster.address)
+    if cluster.address is not None:
+        check_address(cluster.address)
+        show_token(cluster.address)
+    check_object_store(cluster)
     for entrant in config.entrants:
         try:
             make_agent(entrant.config, 0, 0)

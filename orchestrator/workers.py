@@ -15,6 +15,7 @@ import socket
 import threading
 import time
 import zlib
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -115,8 +116,9 @@ class GameWorker:
                 make_agent(config, 0, 0)
         threading.Thread(target=self._watch_driver, name="watch", daemon=True).start()
 
-    async def hello(self) -> str:
-        """What the worker calls itself; an answer means that it is ready."""
+    async def hello(self, variables: Mapping[str, str] | None = None) -> str:
+        """Take environment variables; what the worker calls itself. An answer means that it is ready."""
+        os.environ.update(variables or {})
         return self._name
 
     async def hear(self) -> None:
