@@ -80,7 +80,9 @@ class Agent(Protocol):
 
     ``reads_observation`` is false for an agent that never looks at it, which then receives a blank one: observing costs
     more than a random choice. ``waits`` is true for an agent whose ``act`` awaits something outside the process (an LLM
-    call): many of its games run in one worker at once, while games of agents that never wait run in batches.
+    call): many of its games run in one worker at once, while games of agents that never wait run in batches. An agent
+    that may decide otherwise where it is shown the same game again, because it looks at a clock, has a true attribute
+    ``unrepeatable``: beside an agent that is paid for, its choices are journalled.
     """
 
     reads_observation: ClassVar[bool]

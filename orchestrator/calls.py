@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from agents.llm.contract import Caller, CallFailed, CallKey, ChatReply, ChatRequest, FailureKind, Usage
 from orchestrator.journal import Answer, Spending
+from orchestrator.limits import finishing
 from orchestrator.play import FailureCause, GameDropped, GameFailure, Playthrough
 
 if TYPE_CHECKING:
@@ -260,7 +261,9 @@ class GameCaller:
         thinking = 0.0
         try:
             try:
-                reply = await self._calls.complete(self._model, request, self._game)
+                # The budget stops a game between two decisions: one that has been begun is finished.
+                with finishing(key.call > 0):
+                    reply = await self._calls.complete(self._model, request, self._game)
             except CallFailed as failure:
                 # What is told to the harness decides what it does next, so it is part of the game.
                 if failure.kind is FailureKind.CONTEXT_OVERFLOW:

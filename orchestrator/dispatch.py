@@ -416,8 +416,10 @@ class Dispatcher:
         models = self._providers.models
         rows = []
         for answer in self._commits.call(self._journal.unused_answers, one.scheduled.game_id):
-            model = models[one.scheduled.entrants[answer.seat]].id
-            row = unused_call_row(self._setup, one.scheduled, grant.attempt, model, answer)
+            model = models.get(one.scheduled.entrants[answer.seat])
+            if model is None:
+                continue  # A choice of an agent that makes no calls.
+            row = unused_call_row(self._setup, one.scheduled, grant.attempt, model.id, answer)
             if row is not None:
                 rows.append((answer.place, answer.call, row))
         if rows:

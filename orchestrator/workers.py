@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from agents.base import Agent
 from agents.factory import make_agent
@@ -45,6 +45,7 @@ from orchestrator.play import (
 )
 from orchestrator.rows import call_rows, decision_row
 from orchestrator.schedule import ScheduledGame
+from orchestrator.unrepeatable import JournalledAgent, is_unrepeatable
 
 SILENCE_SECONDS = 9.0
 """A worker that has not heard of its driver for so long ends."""
@@ -219,6 +220,8 @@ class GameWorker:
             known = await self._recall(errand.epoch) if errand.recalled else []
             match, agents = build(self._setup, errand.scheduled, errand.attempt)
             callers = self._connect(errand, agents, game, known)
+            if callers:
+                agents = self._journalled(errand, agents, game, known)
             game.limit = self._setup.llm_game_seconds if callers else self._setup.game_seconds
             game.recorder = lambda played: self._record(errand, played, callers.get(played.seat), decisions)
             try:
@@ -263,6 +266,21 @@ class GameWorker:
                 agent.connect(caller)
                 callers[seat] = caller
         return callers
+
+    def _journalled(
+        self, errand: Errand, agents: tuple[Agent, Agent], game: Playthrough, known: list[Answer]
+    ) -> tuple[Agent, Agent]:
+        """``agents``, those whose choices cannot be repeated such that they are."""
+        scheduled = errand.scheduled
+
+        def made(agent: Agent, seat: int) -> Agent:
+            if not is_unrepeatable(agent):
+                return agent
+            where = scheduled.game_id, errand.epoch, scheduled.entrants[seat], seat
+            # What a class says of all its agents, this one says of the one it has.
+            return cast(Agent, JournalledAgent(agent, self._calls.desk, *where, game, known))
+
+        return made(agents[0], 0), made(agents[1], 1)
 
     def _record(
         self, errand: Errand, played: Played, caller: GameCaller | None, decisions: list[asyncio.Future[None]]

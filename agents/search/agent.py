@@ -61,6 +61,11 @@ class SearchAgent:
         self._opponent_deck = opponent_deck
         self.rollouts_done = 0
 
+    @property
+    def unrepeatable(self) -> bool:
+        """Whether the same game may be decided otherwise another time."""
+        return self._milliseconds is not None
+
     async def act(self, observation: Observation, legal: Sequence[Action]) -> Decision:
         """The action with the best mean value. Raises ``TypeError`` for an observation of another game."""
         if not isinstance(observation, PtcgObservation):

@@ -6,7 +6,8 @@ Who does what:
   the journal says was spent; calls :meth:`Keeper.look` about every second for :class:`Counters` (it also replaces a
   keeper that died), :meth:`Keeper.forget` when a worker died, and :meth:`Keeper.close` at the end.
 - A *worker* makes one :class:`WorkerLimits` over a :class:`KeeperLink` and gives :meth:`WorkerLimits.gate` of a model
-  to that model's client. It plays each game within :func:`in_game`, so that turns are taken by games.
+  to that model's client. It plays each game within :func:`in_game`, so that turns are taken by games, and makes the
+  further calls of a decision within :func:`finishing`, so that the budget stops games between decisions only.
 
 ::
 
@@ -27,7 +28,7 @@ for all its calls tells what was used and lends more (docs/limits.md). :class:`L
 from orchestrator.limits.accounts import account_limits
 from orchestrator.limits.actor import Keeper, KeeperLink, LimitKeeper
 from orchestrator.limits.book import LimitBook
-from orchestrator.limits.gate import KeeperAway, WorkerGate, WorkerLimits, in_game
+from orchestrator.limits.gate import KeeperAway, WorkerGate, WorkerLimits, finishing, in_game
 from orchestrator.limits.messages import AccountCounters, Counters
 
 __all__ = [
@@ -41,5 +42,6 @@ __all__ = [
     "WorkerGate",
     "WorkerLimits",
     "account_limits",
+    "finishing",
     "in_game",
 ]

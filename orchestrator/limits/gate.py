@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agents.llm.contract import CallFailed, FailureKind, Usage
@@ -31,6 +32,7 @@ _RESOLUTION_SECONDS = 0.001
 
 _game: ContextVar[str] = ContextVar("game", default="")
 _sent: ContextVar[float] = ContextVar("sent")
+_finishing: ContextVar[bool] = ContextVar("finishing", default=False)
 
 
 class KeeperAway(ConnectionError):
@@ -49,6 +51,19 @@ def in_game(game_id: str) -> Iterator[None]:
         yield
     finally:
         _game.reset(token)
+
+
+@contextlib.contextmanager
+def finishing(begun: bool = True) -> Iterator[None]:
+    """Calls that begin within finish what has been ``begun`` and paid for: they are made whatever the budget says.
+
+    What they cost is counted all the same, and reserved as long as there is something to reserve it from.
+    """
+    token = _finishing.set(begun)
+    try:
+        yield
+    finally:
+        _finishing.reset(token)
 
 
 class WorkerLimits:
@@ -291,7 +306,12 @@ class WorkerGate:
 
     async def acquire(self, estimate: Estimate) -> _Permit:
         """Wait for leave to make one attempt. Raises :class:`CallFailed` (``BUDGET``) where there will be none."""
-        return await self._limits.acquire(self._lane, estimate)
+        try:
+            return await self._limits.acquire(self._lane, estimate)
+        except CallFailed as failure:
+            if failure.kind is not FailureKind.BUDGET or not _finishing.get():
+                raise
+        return await self._limits.acquire(self._lane, replace(estimate, cost_usd=0.0))
 
     def rate_limited(self, retry_after: float | None) -> None:
         """The account's limit was hit by the last call of this task: all workers hold theirs."""

@@ -52,9 +52,9 @@ class Purse:
         self.reserved += usd
 
     def settle(self, reserved: float, usd: float) -> None:
-        """A call that might have cost ``reserved`` has cost ``usd``."""
+        """A call that might have cost ``reserved`` has cost ``usd``; what exceeds it is not owed by calls to come."""
         self.reserved -= reserved
-        self.free += reserved - usd
+        self.free = max(self.free + reserved - usd, min(self.free, 0.0))
         self.spent += usd
 
 

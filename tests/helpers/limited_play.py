@@ -14,7 +14,7 @@ from virtual_time import run_virtual
 from agents.llm.client import Estimate
 from agents.llm.contract import CallFailed, Usage
 from agents.llm.models import ModelConfig, parse_model
-from orchestrator.limits import Counters, KeeperAway, LimitBook, WorkerLimits, account_limits, in_game
+from orchestrator.limits import Counters, KeeperAway, LimitBook, WorkerLimits, account_limits, finishing, in_game
 from orchestrator.limits.messages import Answer, Report
 
 
@@ -99,20 +99,22 @@ class World:
         self.tasks[name] = []
         return self.workers[name]
 
-    def game(self, worker: str, name: str, of: ModelConfig, calls: int | None = None) -> None:
-        """A game that makes one call after the other, ``calls`` of them or until all ends."""
-        self.tasks[worker].append(self.loop.create_task(self._game(worker, name, of, calls)))
+    def game(self, worker: str, name: str, of: ModelConfig, calls: int | None = None, decision: int = 1) -> None:
+        """A game that makes one call after the other, ``calls`` of them or until all ends, ``decision`` to each one."""
+        self.tasks[worker].append(self.loop.create_task(self._game(worker, name, of, calls, decision)))
 
-    async def _game(self, worker: str, name: str, of: ModelConfig, calls: int | None) -> None:
+    async def _game(self, worker: str, name: str, of: ModelConfig, calls: int | None, decision: int) -> None:
         gate = self.workers[worker].gate(of)
         server = self.server
         estimated = Estimate(*self.estimate, of.price.cost(Usage(*self.estimate)))
         usage = Usage(*self.took)
         cost = of.price.cost(usage)
+        made = 0
         with in_game(name):
             while calls is None or calls > 0:
                 try:
-                    permit = await gate.acquire(estimated)
+                    with finishing(made % decision > 0):
+                        permit = await gate.acquire(estimated)
                 except CallFailed as failed:
                     self.failures.append(failed)
                     return
@@ -135,6 +137,7 @@ class World:
                 server.spent += cost
                 permit.settle(usage, cost)
                 calls = None if calls is None else calls - 1
+                made += 1
 
     async def die(self, worker: str) -> None:
         """Kill a worker: its calls are cut off, and it tells nobody."""

@@ -141,6 +141,26 @@ def test_a_budget_is_used_to_the_end_however_much_estimates_exceed() -> None:
     assert 1.0 - 0.031 - ALWAYS < server.spent <= 1.0
 
 
+@pytest.mark.parametrize("games", [1, 10])
+def test_the_budget_stops_games_between_decisions_and_only_those_under_way_cost_more(games: int) -> None:
+    """Decisions of four calls: no first call is sent that the budget does not bear, and what has begun is finished."""
+
+    async def script(world: World) -> None:
+        for worker in ("w0", "w1"):
+            world.worker(worker)
+            for game in range(games):
+                world.game(worker, f"{worker}-{game}", world.models[0], decision=4)
+        await world.finish()
+
+    world = play(script, models=[model(price=1.0)], budget=0.1, latency=0.5, took=(1000, 1000))
+    server, cost = world.server, 0.002
+    assert len(world.failures) == 2 * games
+    assert {calls % 4 for calls in server.games.values()} == {0}
+    # When the money had run out, each game had at most the last three calls of one decision before it.
+    assert 0.1 - cost - ALWAYS < server.spent <= 0.1 + 2 * games * 3 * cost + ALWAYS
+    assert server.spent > 0.1, "a decision was under way"
+
+
 def test_a_higher_budget_goes_on_where_a_lower_one_ended() -> None:
     async def script(world: World) -> None:
         fill(world, workers=2, games=5)

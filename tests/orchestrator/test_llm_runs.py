@@ -144,23 +144,44 @@ def test_drivers_and_workers_killed_over_and_over_repeat_no_more_calls_than_were
         assert sorted_calls(config) == sorted_calls(other)
 
 
-def test_a_budget_stops_a_run_before_it_is_overspent_and_a_higher_one_goes_on_with_nothing_paid_twice(
+def test_a_budget_stops_a_run_between_two_decisions_and_a_higher_one_goes_on_with_nothing_paid_twice(
     tmp_path: Path, undisturbed: tuple[TournamentConfig, int]
 ) -> None:
     other, requests = undisturbed
-    cost = sum(run_of(other).calls()["cost_usd"].to_pylist())
+    in_order = sorted(run_of(other).calls().to_pylist(), key=lambda row: row["answered_at"])
+    cost = sum(row["cost_usd"] for row in in_order)
+    # The money is used up by the first call of a decision that takes three: the others cost more than was set.
+    last = next(number for number, row in enumerate(in_order) if row["call"] == 2)
+    begun = [row["cost_usd"] for row in in_order[: last - 2]]
+    most = (in_order[last - 2]["input_tokens"] * 1 + 2048 * 4) / 1e6
+    budget = sum(begun) + most + 1e-6
     with Loopback(*SLOW) as server:
-        config = llm_tournament(tmp_path, agents(server), usd=cost / 2)
+        config = llm_tournament(tmp_path, agents(server), usd=budget)
         report = run_tournament(config, io.StringIO())
         assert (report.exit_code, report.void) == (3, 0)
         assert report.paused[0].startswith("llm is paused: the budget is used up: a call may cost $")
         assert "a higher budget.usd goes on" in report.paused[0]
-        # What one call may cost at most: 2,048 tokens of output, and input that it has not.
-        assert cost / 2 - 0.03 < spent(config) <= cost / 2
+        assert answers_without_a_decision(config) == []
+        of_it = [row["cost_usd"] for row in in_order[last - 2 :] if row["decision"] == in_order[last]["decision"]]
+        assert spent(config) == pytest.approx(sum(begun) + sum(of_it))
+        assert run_tournament(config, io.StringIO()).exit_code == 3
+        assert server.requests == len(begun) + len(of_it), "the same budget again pays for nothing"
         assert run_tournament(replace(config, budget=BudgetConfig(2 * cost)), io.StringIO()).exit_code == 0
         assert server.requests == requests
         assert spent(config) == pytest.approx(cost)
         assert tables(config) == tables(other)
+
+
+def test_a_game_against_a_search_that_looks_at_the_clock_goes_on_with_nothing_paid_twice(tmp_path: Path) -> None:
+    with Loopback() as server:
+        opponent = {"kind": "search", "milliseconds": 5}
+        config = llm_tournament(tmp_path, {"llm": llm(server.url, "weak"), "search": opponent}, games=2, turn_cap=4)
+        budget = 0.1
+        while (code := run_tournament(replace(config, budget=BudgetConfig(budget)), io.StringIO()).exit_code) == 3:
+            budget += 0.1
+        assert (code, budget > 0.1) == (0, True), "it was interrupted and gone on with"
+        assert failed_tries(config) == []
+        assert server.requests == run_of(config).calls().num_rows
 
 
 def test_where_the_journal_is_lost_what_was_paid_stays_counted_and_games_in_flight_begin_anew(tmp_path: Path) -> None:
@@ -260,6 +281,20 @@ def test_prices_limits_and_time_outs_may_change_between_starts_and_what_alters_a
 
 def games_of(config: TournamentConfig) -> set[str]:
     return set(run_of(config).games()["game_id"].to_pylist())
+
+
+def answers_without_a_decision(config: TournamentConfig) -> list[tuple[str, int, int]]:
+    """Game, decision and call of answers that the journal has of decisions which it has not."""
+    journal = journal_of(config)
+    try:
+        return list(
+            journal.execute(
+                "SELECT game_id, place, call FROM answers AS a WHERE NOT EXISTS "
+                "(SELECT 1 FROM decisions AS d WHERE d.game_id = a.game_id AND d.decision = a.place)"
+            )
+        )
+    finally:
+        journal.close()
 
 
 def spent(config: TournamentConfig) -> float:
