@@ -59,7 +59,10 @@ class Answered(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """A decision that is to be committed: its row, and those of its calls by number."""
+    """A decision of an entrant that is to be committed: its row, and those of its calls by number.
+
+    ``retries`` counts attempts beyond the first at these calls.
+    """
 
     number: int
     game_id: str
@@ -67,6 +70,8 @@ class Decided(NamedTuple):
     place: int
     row: bytes
     calls: tuple[tuple[int, bytes], ...]
+    entrant: str = ""
+    retries: int = 0
 
 
 Entry = Answered | Decided

@@ -40,8 +40,9 @@ from orchestrator.journal import FailedAttempt, FinishedGame, Grant, Journal
 from orchestrator.leases import Lease, LeaseBook, Try
 from orchestrator.parts import PartWriter
 from orchestrator.play import VOID, FailureCause, GameFailure, Setup, void_row
-from orchestrator.progress import Counted, ProgressDisplay, Standing
+from orchestrator.progress import Counted, ProgressDisplay, Standing, duration
 from orchestrator.providers import Providers
+from orchestrator.reporting import Reporting
 from orchestrator.rows import unused_call_row
 from orchestrator.schedule import Schedule
 from orchestrator.workers import Errand, Progress, Reply
@@ -94,7 +95,8 @@ class _Waiting:
 class Dispatcher:
     """Plays all games of ``schedule`` that have no result yet; see the module's text.
 
-    ``stop`` is asked at every turn; once it answers true no game is begun any more and :meth:`run` returns soon.
+    ``stop`` is asked at every turn; once it answers true no game is begun any more and :meth:`run` returns soon. Once
+    ``reporting`` has been asked for a stop, no game is begun either, and open ones get some time to end.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Dispatcher:
         standing: Standing,
         display: ProgressDisplay,
         providers: Providers,
+        reporting: Reporting,
         stop: Callable[[], bool],
     ) -> None:
         import ray
@@ -123,6 +126,7 @@ class Dispatcher:
         self._standing = standing
         self._display = display
         self._providers = providers
+        self._reporting = reporting
         self._stop = stop
         limits = config.limits
         # A game over its time is seen while its worker still answers, or else its lease lapses soon after.
@@ -144,9 +148,17 @@ class Dispatcher:
 
     def run(self) -> None:
         """Play until all games have a result or a stop is asked for."""
-        while not self._stop():
-            self._fill()
-            if self._exhausted and not len(self._leases) and not self._left_over():
+        until = float("inf")
+        while not self._stop() and time.monotonic() < until:
+            drain = self._reporting.drain_seconds()
+            if drain is None:
+                self._fill()
+                if self._exhausted and not len(self._leases) and not self._left_over():
+                    return
+            elif until == float("inf"):
+                until = time.monotonic() + drain
+                self._display.say(f"asked to stop: {self._leases.games()} open games get {duration(drain)} to end")
+            elif not len(self._leases):
                 return
             self._collect(_TICK_SECONDS)
             self._look_after()
@@ -156,6 +168,7 @@ class Dispatcher:
                 )
                 return
             self._display.update()
+            self._reporting.update(self._leases.games(), sum(one.ready for one in self._pool.handles.values()))
             self._parts.check()
             self._providers.check()
         self._wind_up()
@@ -349,6 +362,7 @@ class Dispatcher:
             self._leases.close(lease)
         if rows:
             self._count(rows, self._commits.call(self._journal.finish, rows))
+            self._standing.decisions += sum(reply.decisions for reply in finished)
             self._set_pace([reply.seconds for reply in finished if not games[reply.game_id].waits])
             self._fruitless = 0
         for reply in replies:
@@ -393,6 +407,7 @@ class Dispatcher:
             one.scheduled.game_id, one.attempt, one.epoch, str(cause), detail, worker, failed_at=now_microseconds()
         )
         if self._commits.call(self._journal.fail, [failed]):
+            self._standing.failed_tries[str(cause)] += 1
             ended_worker = cause is FailureCause.WORKER_CRASH or cause is FailureCause.WALL_CLOCK
             again = Try(one.scheduled, one.attempt + 1, one.waits, company=int(ended_worker and not one.waits))
             self._put_back(again)
@@ -450,6 +465,9 @@ class Dispatcher:
         if not guilty and len(playing) == 1:
             guilty = playing
         self._pool.remove(worker)
+        self._standing.workers_lost += 1
+        games = sum(len(lease.tries) for lease in leases)
+        self._display.say(f"{worker} is lost with {games} games, which are played again: {detail}")
         self._providers.lost(worker)
         self._pool.add()
         self._watches.pop(worker, None)

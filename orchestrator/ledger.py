@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any, Final
@@ -41,6 +42,10 @@ class Ledger:
         self._parts = parts
         self._pool = pool
         self._spending = dict(spending)
+        self.decisions = 0
+        """Committed since its making."""
+        self.retries: Counter[str] = Counter()
+        """Attempts beyond the first at the calls of these decisions, by entrant."""
         self._asked: dict[Any, str] = {}
         self._closing = threading.Event()
         self._error: BaseException | None = None
@@ -123,6 +128,8 @@ class Ledger:
             before = self._spending.get(entry.entrant, Spending())
             self._spending[entry.entrant] = before + entry.spending
             return bool(committed)
+        self.decisions += 1
+        self.retries[entry.entrant] += entry.retries
         size = len(entry.row) + sum(len(row) for _, row in entry.calls)
         self._parts.rows_added(1 + len(entry.calls), size)
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TextIO
@@ -36,6 +36,11 @@ class Standing:
         self.done = done
         self.void = void
         self.played = 0
+        self.decisions = 0
+        """Decisions of agents that never wait, in the games that were counted."""
+        self.failed_tries: Counter[str] = Counter()
+        """Tries of this start that failed and count, by cause."""
+        self.workers_lost = 0
         self._clock = clock
         self._began: float | None = None
         self._points = {score.entrant: (score.games, score.points) for score in scores}
@@ -80,10 +85,14 @@ class Standing:
         rate = self.games_per_second()
         return (self.total - self.done) / rate if rate > 0 else None
 
+    def scores(self) -> list[tuple[str, int, float]]:
+        """Every entrant that has played with its games and points, best share of points first."""
+        scores = [(name, games, points) for name, (games, points) in self._points.items() if games]
+        return sorted(scores, key=lambda one: (-one[2] / one[1], one[0]))
+
     def leaders(self) -> list[tuple[str, float]]:
         """The best entrants so far with their share of points, best first."""
-        shares = [(name, points / games) for name, (games, points) in self._points.items() if games]
-        return sorted(shares, key=lambda one: (-one[1], one[0]))[:_LEADERS]
+        return [(name, points / games) for name, games, points in self.scores()[:_LEADERS]]
 
     def line(self, more: str = "") -> str:
         """All of it in one line, with ``more`` before the leaders."""

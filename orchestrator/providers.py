@@ -21,7 +21,7 @@ from orchestrator.config import ConfigError, Entrant, TournamentConfig
 from orchestrator.group_commit import GroupCommit
 from orchestrator.journal import Journal, Spending
 from orchestrator.ledger import Ledger
-from orchestrator.limits import Counters, Keeper, account_limits
+from orchestrator.limits import AccountCounters, Counters, Keeper, account_limits
 from orchestrator.parts import PartWriter
 
 _LOOK_SECONDS: Final = 1.0
@@ -165,6 +165,22 @@ class Providers:
 
     # What has been taken
 
+    def spending(self) -> Mapping[str, Spending]:
+        """What the calls of each entrant took since the run was begun."""
+        return {} if self._ledger is None else self._ledger.spending()
+
+    def decisions(self) -> int:
+        """Decisions of agents that make calls that this start has committed."""
+        return 0 if self._ledger is None else self._ledger.decisions
+
+    def retries(self) -> Mapping[str, int]:
+        """Attempts beyond the first at the calls of these decisions, by entrant."""
+        return {} if self._ledger is None else dict(self._ledger.retries)
+
+    def accounts(self) -> tuple[AccountCounters, ...]:
+        """Where the accounts stand, by what the keeper of the limits told last."""
+        return () if self._counters is None else self._counters.accounts
+
     def spent(self) -> Spending:
         """What all calls took since the run was begun."""
         return Spending() if self._ledger is None else self._ledger.total()
@@ -180,7 +196,7 @@ class Providers:
             f"{_short(spent.input_tokens)}+{_short(spent.output_tokens)} tokens",
             f"${spent.cost_usd:.2f}{budget}",
         ]
-        accounts = () if self._counters is None else self._counters.accounts
+        accounts = self.accounts()
         waited = sum(account.waited_seconds for account in accounts)
         calls = sum(account.waited for account in accounts)
         words.append(f"limits: {waited / calls if calls else 0.0:.1f} s wait a call")

@@ -33,6 +33,7 @@ from orchestrator.parts import PartWriter, part_name
 from orchestrator.play import Setup
 from orchestrator.progress import ProgressDisplay, Standing
 from orchestrator.providers import Providers, resolved
+from orchestrator.reporting import Reporting
 from orchestrator.schedule import Schedule, check_balance
 from orchestrator.stop import StopSignals
 from results.location import Location, StorageError
@@ -91,6 +92,7 @@ def _play(
     done, void = commits.call(journal.counts)
     standing = Standing(len(schedule), done, void, commits.call(journal.scores))
     display = ProgressDisplay(standing, stream, more=providers.line)
+    reporting = Reporting(config, run.location, standing, providers)
     try:
         if standing.done < standing.total:
             with RayCluster(config.cluster) as cluster:
@@ -100,17 +102,29 @@ def _play(
                 try:
                     cluster.sweep_after_death()
                     providers.open(journal, commits, parts, pool)
-                    dispatcher = Dispatcher(
-                        config, schedule, journal, commits, parts, pool, standing, display, providers, stop.asked
-                    )
-                    dispatcher.run()
+                    reporting.open_metrics()
+                    Dispatcher(
+                        config,
+                        schedule,
+                        journal,
+                        commits,
+                        parts,
+                        pool,
+                        standing,
+                        display,
+                        providers,
+                        reporting,
+                        stop.asked,
+                    ).run()
                 finally:
                     providers.close(pool)
+                    reporting.close_metrics()
                     pool.close()
     finally:
         # Whatever went wrong, what has been played is written as far as that is possible.
         parts.close()
         display.close()
+        reporting.close()
     return Report(
         total=standing.total,
         done=standing.done,

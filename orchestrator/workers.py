@@ -73,6 +73,8 @@ class Reply(NamedTuple):
     seconds: float
     outcome: str = ""
     winner_seat: int | None = None
+    decisions: int = 0
+    """Of the agents that make no calls: those of others are told as they are made."""
     row: bytes = b""
     cause: str = ""
     detail: str = ""
@@ -290,7 +292,9 @@ class GameWorker:
         how = (self._setup, errand.scheduled, errand.attempt, self._name)
         row = decision_row(*how, now_microseconds(), played)
         calls = call_rows(*how, caller.answered_at, played)
-        entry = Decided(0, errand.scheduled.game_id, errand.epoch, played.place, row, calls)
+        game_id, entrant = errand.scheduled.game_id, errand.scheduled.entrants[played.seat]
+        retries = sum(call.retries for call in played.decision.calls)
+        entry = Decided(0, game_id, errand.epoch, played.place, row, calls, entrant, retries)
         decisions[:] = [one for one in decisions if not one.done() or one.exception()]
         decisions.append(self._calls.desk.commit(entry))
 
@@ -308,6 +312,7 @@ class GameWorker:
             seconds,
             outcome=str(row["outcome"]),
             winner_seat=winner if isinstance(winner, int) else None,
+            decisions=sum(tally.decisions for tally in game.tallies if not tally.calls),
             row=json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
         )
 
