@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.loopback.faults import ModelFault
 from agents.loopback.profiles import Profile
-from agents.loopback.reading import Offer, Situation, read_situation
+from agents.loopback.reading import Candidate, Offer, Situation, read_situation
 
 LONG_REASONING = 100_000
 """Characters of the thoughts that ``LONG_REASONING`` stands for."""
@@ -96,8 +96,11 @@ def _worth(situation: Situation, offer: Offer) -> float:
 
 def _picks(situation: Situation, profile: Profile, rng: random.Random) -> list[str | int]:
     """As many picks as are asked for; one pick where few are enough. Indices where nothing is told of what there is."""
+    copies = [one for one in situation.candidates for _ in range(one.copies)]
+    if situation.energy_to_pay and copies:
+        return _payment(copies, situation.energy_to_pay, rng)
     listed = [offer.key.partition(":")[2] for offer in situation.offers if offer.kind == "choose"]
-    everything: list[str | int] = list(listed or situation.candidates)
+    everything: list[str | int] = [one.label for one in copies] or list(listed)
     wanted = max(situation.least, 1)
     if situation.most > wanted and situation.least != situation.most and rng.random() < profile.skill / 2:
         wanted = situation.most
@@ -107,6 +110,18 @@ def _picks(situation: Situation, profile: Profile, rng: random.Random) -> list[s
         first = rng.randrange(3) if rng.random() > profile.skill else 0
         return list(range(first, first + wanted))
     return rng.sample(everything, min(wanted, len(everything)))
+
+
+def _payment(copies: Sequence[Candidate], to_pay: int, rng: random.Random) -> list[str | int]:
+    """Cards that together provide that much Energy, none of them superfluous."""
+    chosen: list[Candidate] = []
+    for one in rng.sample(copies, len(copies)):
+        if sum(other.provides for other in chosen) < to_pay:
+            chosen.append(one)
+    for one in sorted(chosen, key=lambda one: one.provides):
+        if sum(other.provides for other in chosen) - one.provides >= to_pay:
+            chosen.remove(one)
+    return [one.label for one in chosen]
 
 
 def _guesses(situation: Situation, skilled: bool) -> list[Offer]:

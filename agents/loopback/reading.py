@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 QUERIES = ("query_card", "query_discard", "activate_skill")
@@ -38,6 +38,11 @@ _CARD = re.compile(r"\b[A-Z]{2,4}-\d{1,3}\b")
 _NUMBER = re.compile(r"\d+")
 _TOOL_LINE = re.compile(r"^- (\w+)\(([^)\n]*)\):", re.MULTILINE)
 _SKILL_LINE = re.compile(r"^- ([a-z0-9][a-z0-9_-]*): ", re.MULTILINE)
+_CANDIDATE = re.compile(r"\d+: (.*?)(?:, (\d+) copies)?", re.DOTALL)
+_LABEL = re.compile(r"(?:[A-Z]{2,4}-\d{1,3}(?:@\S+)?|(?:opponent\.)?(?:active|bench\d+))(?= |$)")
+_PICKED = re.compile(r"\(([A-Z]{2,4}-\d{1,3})\)((?:@\S+)?)$")
+_DOUBLE = "Double"
+"""In the name of Energy that provides two."""
 _DECODER = json.JSONDecoder()
 
 
@@ -69,6 +74,15 @@ class HandCard:
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a choice offers: its label, how many copies of it there are, how much Energy each of them provides."""
+
+    label: str
+    copies: int = 1
+    provides: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Situation:
     """All that a player needs to answer."""
 
@@ -76,10 +90,12 @@ class Situation:
     """The legal actions, where they are listed."""
     choosing: bool = False
     """Whether a choice is asked for."""
-    candidates: tuple[str, ...] = ()
-    """Labels of what can be chosen, where they are told."""
+    candidates: tuple[Candidate, ...] = ()
+    """What can be chosen besides what is picked already, where it is told, or where the board shows it."""
     least: int = 0
     most: int = 0
+    energy_to_pay: int = 0
+    """How much Energy the cards to be chosen must provide, none of them superfluous; 0 where that is not the matter."""
     hand: tuple[HandCard, ...] = ()
     attacks: tuple[str, ...] = ()
     """Names of the attacks of the player's own Active Pokémon."""
@@ -141,17 +157,24 @@ def read_situation(body: Mapping[str, Any]) -> Situation:
     tools = dict(given) or {match[1]: tuple(re.findall(r"\w+", match[2])) for match in written}
     you = _mapping(shown.get("you"))
     choosing = _mapping(shown.get("choosing_card") or shown.get("choosing"))
-    picked = len(choosing.get("picked") or ())
-    kinds = {card: str(facts[1]) for card, facts in _mapping(shown.get("cards")).items() if len(facts) > 1}
+    picked = [_picked(str(one)) for one in choosing.get("picked") or ()]
+    facts = _mapping(shown.get("cards"))
+    kinds = {card: str(told[1]) for card, told in facts.items() if len(told) > 1}
     hand = tuple(_hand(you.get("hand") or (), kinds))
+    to_pay = _whole(choosing.get("energy_to_pay") or shown.get("energy_to_pay"))
+    candidates = tuple(_candidates(choosing.get("candidates") or (), facts))
+    if to_pay and not candidates:
+        candidates = tuple(_attached(_active(you), facts))
+    to_pay -= sum(one.provides for label in picked for one in candidates if one.label == label)
     return Situation(
         offers=tuple(_offers(shown)),
         choosing=bool(choosing),
-        candidates=tuple(_labels(choosing.get("candidates") or ())),
-        least=max(_whole(choosing.get("least")) - picked, 0),
-        most=_whole(choosing.get("most")) - picked,
+        candidates=_left(candidates, picked),
+        least=max(_whole(choosing.get("least")) - len(picked), 0),
+        most=_whole(choosing.get("most")) - len(picked),
+        energy_to_pay=max(to_pay, 0),
         hand=hand,
-        attacks=tuple(_attacks(you, _mapping(shown.get("cards")))),
+        attacks=tuple(_attacks(_active(you), facts)),
         deck_count=_whole(you.get("deck_count", 60)),
         used=frozenset(name for name, value in _mapping(you.get("used")).items() if value),
         cards=tuple(dict.fromkeys(_CARD.findall(_text(messages[place])))) if messages else (),
@@ -202,12 +225,52 @@ def _offers(shown: Mapping[str, Any]) -> Iterator[Offer]:
         yield Offer(str(entry[0]), str(entry[1]))
 
 
-def _labels(candidates: Iterable[Any]) -> Iterator[str]:
+def _candidates(candidates: Iterable[Any], facts: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Written as mappings, or as ``1: PAF-7 Charmander, 3 copies``."""
     for candidate in candidates:
         if isinstance(candidate, Mapping):
-            yield str(candidate.get("label"))
+            label = str(candidate.get("label"))
+            name, copies = _name(label.partition("@")[0], facts), candidate.get("copies", 1)
         else:
-            yield str(candidate).partition(": ")[2] or str(candidate)
+            found = _CANDIDATE.fullmatch(str(candidate))
+            name, copies = (found[1], int(found[2] or 1)) if found else (str(candidate), 1)
+            begins = _LABEL.match(name)
+            label = begins[0] if begins else name
+        yield Candidate(label, _whole(copies), 1 + (_DOUBLE in name))
+
+
+def _attached(active: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[Candidate]:
+    """The Energy cards on the own Active Pokémon, in the order in which a choice has them."""
+    counts: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for entry in active.get("energy") or ():
+        found = _CARD.search(str(entry))
+        if found:
+            counts[found[0]] = counts.get(found[0], 0) + 1
+            names[found[0]] = f"{entry} {_name(found[0], facts)}"
+    for card in sorted(counts):
+        yield Candidate(f"{card}@active", counts[card], 1 + (_DOUBLE in names[card]))
+
+
+def _picked(written: str) -> str:
+    """The label of what is picked already, written as it is or as ``Fire Energy (SVE-2)@active``."""
+    found = _PICKED.search(written)
+    return f"{found[1]}{found[2]}" if found else written
+
+
+def _left(candidates: Sequence[Candidate], picked: Sequence[str]) -> tuple[Candidate, ...]:
+    """What can still be picked: picks go in the order of the candidates."""
+    labels = [one.label for one in candidates]
+    if not picked or picked[-1] not in labels:
+        return tuple(candidates)
+    last = labels.index(picked[-1])
+    left = candidates[last].copies - picked.count(picked[-1])
+    first = (replace(candidates[last], copies=left),) if left > 0 else ()
+    return (*first, *candidates[last + 1 :])
+
+
+def _name(card: str, facts: Mapping[str, Any]) -> str:
+    return str((facts.get(card) or ("",))[0])
 
 
 def _hand(hand: Iterable[Any], kinds: Mapping[str, str]) -> Iterator[HandCard]:
@@ -218,9 +281,12 @@ def _hand(hand: Iterable[Any], kinds: Mapping[str, str]) -> Iterator[HandCard]:
             yield HandCard(found[0], kinds.get(found[0]) or str(entry).rpartition(", ")[2])
 
 
-def _attacks(you: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[str]:
+def _active(you: Mapping[str, Any]) -> Mapping[str, Any]:
     in_play = you.get("active_and_bench") or [you.get("active")]
-    active = _mapping(in_play[0]) if in_play else {}
+    return _mapping(in_play[0]) if in_play else {}
+
+
+def _attacks(active: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[str]:
     written = active.get("attacks") or [text for text in facts.get(str(active.get("card")), ()) if "[" in str(text)]
     for attack in written:
         yield str(attack).partition(" [")[0]

@@ -174,12 +174,15 @@ def test_a_budget_stops_a_run_between_two_decisions_and_a_higher_one_goes_on_wit
 
 def test_a_game_against_a_search_that_looks_at_the_clock_goes_on_with_nothing_paid_twice(tmp_path: Path) -> None:
     with Loopback() as server:
-        opponent = {"kind": "search", "milliseconds": 5}
-        config = llm_tournament(tmp_path, {"llm": llm(server.url, "weak"), "search": opponent}, games=2, turn_cap=4)
-        budget = 0.1
-        while (code := run_tournament(replace(config, budget=BudgetConfig(budget)), io.StringIO()).exit_code) == 3:
-            budget += 0.1
-        assert (code, budget > 0.1) == (0, True), "it was interrupted and gone on with"
+        opponent = {"kind": "search", "milliseconds": 3, "sure": 100, "candidates": 6}
+        names = {"llm": llm(server.url, "weak"), "search": opponent}
+        config = llm_tournament(tmp_path, names, games=2, turn_cap=4, usd=0.1)
+        assert run_tournament(config, io.StringIO()).exit_code == 3
+        journal = journal_of(config)
+        seats = [row[0] for row in journal.execute("SELECT DISTINCT seat FROM answers ORDER BY seat")]
+        journal.close()
+        assert seats == [0, 1], "what the search has chosen is in the journal too"
+        assert run_tournament(replace(config, budget=BudgetConfig(10.0)), io.StringIO()).exit_code == 0
         assert failed_tries(config) == []
         assert server.requests == run_of(config).calls().num_rows
 

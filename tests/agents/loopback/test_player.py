@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import count
@@ -11,16 +12,21 @@ from typing import Any
 
 import pytest
 from chat import QUICK
+from llm_play import ask
+from ptcg_play import play as put
+from ptcg_play import pokemon, position, side
 
 from agents.base import Decision
 from agents.llm.agent import LLMAgent, make_llm
 from agents.llm.client import OpenAIClient
-from agents.llm.contract import CallKey, ChatReply, ChatRequest
+from agents.llm.contract import CallKey, ChatReply, ChatRequest, ToolCall, Usage
 from agents.llm.models import parse_model
 from agents.loopback import LoopbackServer, Settings
-from agents.loopback.profiles import PROFILES
+from agents.loopback.player import answer
+from agents.loopback.profiles import PROFILES, Profile
 from engine.match import Match, MatchSpec, play_forced
 from engine.ptcg.decks import parse_deck
+from engine.ptcg.game import PtcgMatch
 from engine.registry import new_match
 
 SETTINGS = Settings(seed=3)
@@ -155,3 +161,44 @@ def test_it_reads_skills_where_there_is_a_library(protocol: str) -> None:
     read = [one for decision in played.decisions for one in decision.attempt_log if one.tool == "activate_skill"]
     assert "answered" in {one.verdict for one in read}
     assert not [one for one in read if one.cause == "unknown_skill"]
+
+
+def chosen(match: PtcgMatch, form: str, mask: str, profile: Profile, seed: int) -> Decision:
+    """What the player makes of one choice."""
+
+    def reply(key: CallKey, request: ChatRequest) -> ChatReply:
+        said = answer(request.body(), profile, random.Random(f"{seed} {len(request.messages)}"))
+        return ChatReply("", tuple(ToolCall(one.id, one.name, one.arguments) for one in said.calls), "", Usage())
+
+    return ask(match, reply, {"observation": form, "mask": mask, "further_attempts": 0})[0]
+
+
+@pytest.mark.parametrize("form", ["structured", "raw"])
+@pytest.mark.parametrize("mask", ["listed", "hidden"])
+@pytest.mark.parametrize(
+    "energy",
+    [["SVE-2", "SVE-2", "SVE-2", "TEF-161"], ["SVE-2", "SVE-2", "BRS-151", "TEF-161"], ["BRS-151", "BRS-151", "SVE-2"]],
+    ids=" ".join,
+)
+def test_it_pays_a_cost_whatever_energy_there_is(form: str, mask: str, energy: list[str]) -> None:
+    match = position(side(pokemon("CRZ-20", energy=energy), "CRZ-111"))
+    put(match, "retreat>bench1")
+    paid = set()
+    for seed in range(12):
+        decision = chosen(match.clone(), form, mask, PROFILES["greedy"], seed)
+        assert (decision.fallback, decision.invalid_attempts) == (None, 0)
+        paid.add(tuple(action.key for action in decision.actions))
+    assert len(paid) > 1
+
+
+@pytest.mark.parametrize("form", ["structured", "raw"])
+def test_it_chooses_copies_of_one_card(form: str) -> None:
+    # Ultra Ball asks for two cards to be discarded, of which there are copies only.
+    match = position(side("CRZ-111", hand=["PAF-91", "SVE-2", "SVE-2", "SVE-2", "PAF-7"], deck=["PAF-7"] * 9))
+    put(match, "play:PAF-91")
+    picked = {
+        tuple(action.key for action in chosen(match.clone(), form, "listed", PROFILES["greedy"], seed).actions)
+        for seed in range(12)
+    }
+    assert ("choose:SVE-2", "choose:SVE-2") in picked
+    assert ("choose:PAF-7", "choose:SVE-2") in picked
