@@ -15,6 +15,7 @@ from engine.registry import game_names, new_match
 from jobs.aggregate import aggregated, check_ratings, standings
 from jobs.config import ConfigError, ExitCode, group, job, key
 from jobs.dry_run import lines as llm_lines
+from jobs.run_status import show, stop
 from jobs.schemas import Budget, Cluster, Limits, Ratings, Storage
 from orchestrator import ConfigError as TournamentRefused
 from orchestrator import run_tournament
@@ -38,12 +39,17 @@ class TournamentJob:
     """All keys of the job."""
 
     run: str = key("the run's name, a folder below storage.root; the same name goes on with it", name=True)
-    agents: Any = key("the agents that play, such as [random,heuristic]", files="agent")
+    agents: Any = key("the agents that play, such as [random,heuristic]", factory=list, files="agent")
     decks: list[Any] = key("the decks that are played, such as [charizard_ex]", factory=list, files="deck")
     seed: int = key("what the seeds of all games and agents are derived from", 0)
     game: str = key("the game that is played", "ptcg", choices=game_names())
     options: dict[str, Any] = key("the game's own settings", factory=dict)
     extend: bool = key("allow this start to add agents, decks or games to the run", False)
+    action: str = key(
+        "play; or, of a run that is being played elsewhere: tell its status, or stop it",
+        "play",
+        choices=("play", "status", "stop"),
+    )
     dry_run: bool = key("print the size of the schedule and what LLM calls would take, and start nothing", False)
     tournament: Tournament = group(Tournament, "what is played", "round_robin")
     limits: Limits = group(Limits, "how long and how often a game is tried")
@@ -59,15 +65,37 @@ def main(config: TournamentJob) -> int:
 
     The same command again goes on where a killed or stopped run was.
     """
-    tournament = resolved(config)
-    schedule = Schedule(tournament)
-    check_balance(schedule)
-    check_ratings(config.ratings)
+    if config.action == "status":
+        return show(config.storage.root, config.run)
+    if config.action == "stop":
+        return stop(config.storage.root, config.run, config.limits.drain_seconds)
+    tournament, schedule = checked(config)
     if config.dry_run:
         check_settings(tournament, schedule)
         Location.parse(config.storage.root)
         print("\n".join([size(tournament, schedule), *llm_lines(tournament)]))
         return ExitCode.COMPLETE
+    try:
+        return play(config, tournament)
+    except KeyboardInterrupt:
+        # The second Ctrl-C. There is something to resume, so that this is no plain interruption.
+        print(
+            "jobs.tournament: stopped at once; what was played is kept, and the same command goes on", file=sys.stderr
+        )
+        return ExitCode.INCOMPLETE
+
+
+def checked(config: TournamentJob) -> tuple[TournamentConfig, Schedule]:
+    """The tournament that ``config`` describes and its schedule. Raises :class:`ConfigError`."""
+    tournament = resolved(config)
+    schedule = Schedule(tournament)
+    check_balance(schedule)
+    check_ratings(config.ratings)
+    return tournament, schedule
+
+
+def play(config: TournamentJob, tournament: TournamentConfig) -> int:
+    """Play ``tournament``, rate the agents, print the leaderboard, and return the exit code."""
     report = run_tournament(tournament)
     try:
         run = Run.named(config.storage.root, config.run)
@@ -84,6 +112,8 @@ def main(config: TournamentJob) -> int:
 
 def resolved(config: TournamentJob) -> TournamentConfig:
     """The tournament that ``config`` describes, complete in itself. Raises :class:`ConfigError`."""
+    if not config.agents:
+        raise ConfigError("agents: must be given, as in agents=[random,heuristic]; see --help for all")
     decks = tuple(read_deck(entry) for entry in config.decks)
     if config.game == "ptcg" and not decks:
         raise ConfigError("decks: must be given, as in decks=[charizard_ex]; see --help for all")

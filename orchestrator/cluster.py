@@ -94,6 +94,7 @@ class RayCluster:
             try:
                 with _few_servers():
                     ray.init(
+                        address="local",  # Not one that happens to run here.
                         num_cpus=self._config.workers,
                         object_store_memory=max(self._config.object_store_mb, _LEAST_OBJECT_STORE_MB) * 2**20,
                         include_dashboard=False,

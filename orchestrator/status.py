@@ -167,6 +167,7 @@ class RunControl:
         self._take("ended")
         self._closed.set()
         self._thread.join(_CLOSE_SECONDS)
+        _remove(self._folder.child(_STOP))
         _write(self._folder, _STATUS, self._stamped().to_json())
 
     def _take(self, state: str) -> None:
