@@ -39,14 +39,20 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reply comes to: tool calls (``count`` says how many there were), or why there are none."""
+    """What a reply comes to: tool calls, or why there are none."""
 
     wishes: tuple[Wish, ...]
-    count: int
     thought: str | None
     cause: Cause | None = None
     excerpt: str = ""
     cut: bool = False
+    unread: tuple[str, ...] = ()
+    """The tools of calls that are not looked at, being more than :data:`MOST_CALLS`."""
+
+    @property
+    def count(self) -> int:
+        """How many calls there were."""
+        return len(self.wishes) + len(self.unread)
 
 
 class ToolProtocol(Protocol):
@@ -79,8 +85,9 @@ class ToolCalls:
         for call in reply.tool_calls[:MOST_CALLS]:
             wishes.append(Wish(self._unique(call.id), call.name, _arguments(call.arguments), call.arguments))
         if wishes:
-            return Reading(tuple(wishes), len(reply.tool_calls), thought, cut=cut)
-        return Reading((), 0, thought, _why_nothing(reply, Cause.NO_TOOL_CALL), reply.content[:_EXCERPT], cut)
+            more = tuple(call.name for call in reply.tool_calls[MOST_CALLS:])
+            return Reading(tuple(wishes), thought, cut=cut, unread=more)
+        return Reading((), thought, _why_nothing(reply, Cause.NO_TOOL_CALL), reply.content[:_EXCERPT], cut)
 
     def _unique(self, given: str) -> str:
         made, number = given, len(self._used)
@@ -129,9 +136,10 @@ class JsonText:
         said = next((text for text in thoughts if text), "")
         thought = _thought(said or ("" if found else reply.content), reply)
         if found:
-            return Reading(tuple(found[:MOST_CALLS]), len(found), thought, cut=cut)
+            more = tuple(wish.tool for wish in found[MOST_CALLS:])
+            return Reading(tuple(found[:MOST_CALLS]), thought, cut=cut, unread=more)
         nothing = Cause.MALFORMED_JSON if "{" in reply.content else Cause.NO_TOOL_CALL
-        return Reading((), 0, thought, _why_nothing(reply, nothing), reply.content[:_EXCERPT], cut)
+        return Reading((), thought, _why_nothing(reply, nothing), reply.content[:_EXCERPT], cut)
 
     def echo(self, reply: ChatReply, reading: Reading, thoughts: Mapping[str, Any]) -> Message:
         """The text as it was."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agents.base import Attempt
 from agents.llm.causes import INVALID, Cause, Refused, Verdict
@@ -25,6 +25,7 @@ from engine.ptcg.actions import PtcgAction
 from engine.ptcg.observation import PtcgObservation
 
 _KEPT_ARGUMENTS = 2000
+_UNNAMED = "unnamed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,8 @@ class Judgement:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the reply was an attempt to act that failed."""
-        return self.verdict in INVALID
+        """Whether the reply was one of those without a legal action that a decision may have only so many of."""
+        return self.verdict in INVALID or self.cause is Cause.QUERY_LIMIT
 
 
 class Table:
@@ -86,9 +87,7 @@ class Table:
                 text, attempt, played = self._act(wish, reading.cut)
             texts.append(text)
             log.append(attempt)
-        if all(attempt.cause == Cause.QUERY_LIMIT for attempt in log):
-            # Nothing but queries beyond what a decision may have: an attempt to act that was none.
-            log[0] = replace(log[0], verdict=Verdict.REFUSED.value)
+        log += [_attempt(name or _UNNAMED, "", Verdict.NOT_EXECUTED, Cause.TOO_MANY_CALLS) for name in reading.unread]
         heaviest = min(log, key=lambda attempt: _ORDER.index(Verdict(attempt.verdict)))
         cause = None if heaviest.cause is None else Cause(heaviest.cause)
         return Judgement(tuple(texts), tuple(log), Verdict(heaviest.verdict), cause, played)
@@ -143,7 +142,7 @@ _ORDER = (
 
 
 def _of(wish: Wish, verdict: Verdict, cause: Cause | None) -> Attempt:
-    return _attempt(wish.tool, wish.written, verdict, cause)
+    return _attempt(wish.tool or _UNNAMED, wish.written, verdict, cause)
 
 
 def _attempt(tool: str, written: str, verdict: Verdict, cause: Cause | None) -> Attempt:

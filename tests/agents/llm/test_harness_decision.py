@@ -145,13 +145,24 @@ def test_a_query_that_cannot_be_answered_is_no_action_attempt() -> None:
     assert (decision.attempts, decision.invalid_attempts) == (1, 0)
 
 
-def test_queries_are_bounded_and_then_cost_attempts() -> None:
+def test_queries_are_bounded_and_then_use_up_the_decision_though_they_are_no_action_attempts() -> None:
     decision, caller = ask(table(), lambda key, request: calls(QUERY), {"query_calls": 4, "further_attempts": 3})
     assert len(caller.requests) == 4 + 1 + 3
-    assert [verdict for _, verdict, _ in log(decision)] == ["answered"] * 4 + ["refused"] * 4 + ["stopped"]
-    assert log(decision)[-2:] == [("query_card", "refused", "query_limit"), ("", "stopped", "attempt_limit")]
-    assert (decision.attempts, decision.invalid_attempts, decision.tool_calls) == (4, 4, 8)
+    assert [verdict for _, verdict, _ in log(decision)] == ["answered"] * 4 + ["query_refused"] * 4 + ["stopped"]
+    assert log(decision)[-2:] == [("query_card", "query_refused", "query_limit"), ("", "stopped", "attempt_limit")]
+    assert (decision.attempts, decision.invalid_attempts, decision.tool_calls) == (0, 0, 8)
     assert decision.fallback == "random"
+
+
+def test_every_tool_call_is_on_record_however_many_a_reply_has() -> None:
+    many = ChatReply("x", tuple(ToolCall(f"c{number}", "query_card", "{}") for number in range(40)), "", Usage())
+    nameless = ChatReply("x", (ToolCall("a", "", "{}"),), "", Usage())
+    decision, caller = ask(table(), [many, nameless, calls(PASS)])
+    assert decision.tool_calls == 42 == sum(entry.tool != "" for entry in decision.attempt_log)
+    assert [entry[1:] for entry in log(decision)[16:40]] == [("not_executed", "too_many_calls")] * 24
+    assert log(decision)[40] == ("unnamed", "refused", "unknown_tool")
+    # Only what is answered is sent back.
+    assert len(caller.requests[1].messages[-17]["tool_calls"]) == 16
 
 
 def test_attempts_are_bounded() -> None:

@@ -91,7 +91,7 @@ def test_skills_are_bounded_like_all_queries() -> None:
     read = calls(call("activate_skill", name="plans"))
     decision, _ = ask(table(), [read, read, PASS], {"skills": LIBRARY, "query_calls": 1})
     assert [one.cause for one in decision.attempt_log] == [None, "query_limit", None]
-    assert decision.invalid_attempts == 1
+    assert (decision.attempts, decision.invalid_attempts, decision.tool_calls) == (1, 0, 3)
 
 
 def test_what_was_read_is_forgotten_with_the_decision_only_where_there_is_no_history() -> None:
