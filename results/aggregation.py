@@ -9,6 +9,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
+from results.attempts import attempt_rows
 from results.glicko import PairScore, PeriodRating, Rating, rate
 from results.schema import schema_of, table_from_rows
 from results.store import Run
@@ -66,6 +67,7 @@ def aggregate(
             "win_rates_by_deck": table_from_rows("win_rates_by_deck", win_rate_by_deck_rows(counted)),
             "endings": table_from_rows("endings", ending_rows(counted)),
             "agents": table_from_rows("agents", agent_rows(counted)),
+            "attempts": table_from_rows("attempts", attempt_rows(run)),
         }
     )
 

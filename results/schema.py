@@ -354,6 +354,25 @@ AGENTS: tuple[Column, ...] = (
 )
 """``agents.parquet``: a row an entrant with what it did and what it cost, void games' cost included."""
 
+ATTEMPT_VERDICTS: tuple[str, ...] = ("played", "refused", "unreadable")
+"""The verdicts of an attempt log that make an entry an action attempt, all but the first an invalid one."""
+
+ATTEMPTS: tuple[Column, ...] = (
+    Column("entrant", _TEXT, "the entrant"),
+    Column("verdict", _TEXT, "what became of a tool call, of a reply without one, or of a decision (docs/harness.md)"),
+    Column("cause", _TEXT, "why it was not accepted; null if it was", nullable=True),
+    Column("count", _BIG_COUNT, "how many entries of attempt logs have this verdict and cause"),
+    Column("tool_calls", _BIG_COUNT, "of these, tool calls; the rest are replies without one, or decisions given up"),
+    Column(
+        "attempt_rate",
+        _REAL,
+        "count / all action attempts of the entrant (played, refused, unreadable): over the last two it adds up to the "
+        "invalid action rate; null where the verdict is that of no attempt",
+        nullable=True,
+    ),
+)
+"""``attempts.parquet``: a row an entrant, verdict and cause, over games with a result."""
+
 TABLES: Mapping[str, tuple[Column, ...]] = {
     "games": GAMES,
     "decisions": DECISIONS,
@@ -364,6 +383,7 @@ TABLES: Mapping[str, tuple[Column, ...]] = {
     "win_rates_by_deck": WIN_RATES_BY_DECK,
     "endings": ENDINGS,
     "agents": AGENTS,
+    "attempts": ATTEMPTS,
 }
 """All tables of a run by name."""
 
