@@ -5,9 +5,11 @@ What is measured how, case by case (two workers, two agents that ask the same mo
 - ``limit``: a tournament at 60 requests a second (3600 a minute), which the server enforces as well. From three seconds
   after the first request on, ``limit_utilisation`` is the requests that the server counts (``GET /stats``) over limit
   times time; ``refusals`` are replies other than 200.
-- ``short`` and ``long``, at 50 ms a call: the smallest prompt there is, without tools and history, and a window of
-  about 120 kB with everything; ``kb_per_call`` is how long requests really were, four bytes a token as the server
-  counts. First *alone*: games and clients in this process, without Ray, journal and limits.
+- ``short`` and ``long``, at 50 ms a call: a conversation of about 3 kB, and one of about 120 kB. The short one is the
+  smallest prompt there is, replies held to the legal actions, in games that end after two turns (later the position
+  alone is longer than that); the long one is everything there is, with a window. ``kb_per_call`` is how long requests
+  really were, which depends on the decks, four bytes a token as the server counts. First *alone*: games and clients in
+  this process, without Ray, journal and limits.
 
   - ``cpu_ms_per_decision_harness`` is the processor time of the agents' own steps: observation to text, conversation,
     reading and judging replies. ``…_engine`` is the rest of a game's steps. ``…_client`` is all else that the process
@@ -40,7 +42,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, ClassVar, Final
 
@@ -71,7 +73,7 @@ _OPEN_GAMES: Final = 200
 _GAME_DECISIONS: Final = 20
 """How far the games shall be when memory is measured, on average."""
 _POLL_SECONDS: Final = 0.5
-_SHORT: Final = {"history": "none", "prompt": "short", "mask": "hidden"}
+_SHORT: Final = {"history": "none", "prompt": "short", "constraint": "legal"}
 _NEVER_REACHED: Final = {"requests_per_minute": 10**6, "tokens_per_minute": 10**10, "in_flight": 10_000}
 
 
@@ -86,6 +88,8 @@ class _Case:
     """Measured from when requests are so long on average."""
     warm_up_seconds: float
     """But not later than so long after the first request."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the match."""
 
     def within(self, seconds: float) -> _Case:
         """The case with no longer a warm-up than suits a measurement of so many seconds."""
@@ -93,7 +97,7 @@ class _Case:
 
 
 _CASES: Final = (
-    _Case("short", _SHORT, "json", 64, 0.0, 10.0),
+    _Case("short", _SHORT, "json", 64, 0.0, 10.0, {"turn_cap": 2}),
     # The window is cut to about three quarters when it is full: on average it has six sevenths of its tokens.
     _Case("long", {"history_tokens": 38_000}, "tools", 12, 112.0, 25.0),
 )
@@ -140,10 +144,12 @@ def _tournament(
         "price": {"input": 0, "output": 0},
         "limits": limits,
         "tool_protocol": case.tool_protocol,
+        "json_schema": case.tool_protocol == "json",
     }
     agent = {"kind": "llm", "model": model, "harness": case.harness}
     entrants = (Entrant("loopback_1", agent), Entrant("loopback_2", agent))
-    return resolved(replace(base, entrants=entrants, cluster=replace(base.cluster, games_in_flight=case.games)))
+    cluster = replace(base.cluster, games_in_flight=case.games)
+    return resolved(replace(base, entrants=entrants, cluster=cluster, options=case.options))
 
 
 # Alone: one process, split by what runs

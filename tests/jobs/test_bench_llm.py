@@ -43,7 +43,10 @@ def test_every_figure_is_measured(tmp_path: Path) -> None:
         parts = sum(value[case, metric] for metric in TOGETHER)
         assert value[case, "cpu_ms_per_decision"] == pytest.approx(parts, abs=0.01)
         assert all(value[case, metric] > 0 for metric in (*ALONE, "decisions_per_s", "cpu_ms_per_decision_workers"))
-    assert value["long", "kb_per_call"] > value["short", "kb_per_call"] > 3
+    assert value["long", "kb_per_call"] > value["short", "kb_per_call"]
+    # Three kilobytes, as near as the first turns with this deck come to it.
+    for metric in ("kb_per_call", "kb_per_call_alone"):
+        assert 2.5 < value["short", metric] < 4.5
     # In a second, what a pause lets go at once weighs much.
     assert 0 < value["limit", "limit_utilisation"] < 3
     assert value["limit", "refusals"] == 0
