@@ -1,4 +1,4 @@
-"""Playing a world on by the heuristic until a turn has ended, then judging it."""
+"""Playing a world on by the heuristic for a few turns, then judging it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from engine.ptcg.observation import PtcgObservation
 
 
 def rollout(match: PtcgMatch, seat: int, turns: int, heuristic: HeuristicAgent) -> float:
-    """Play ``match`` on in place until ``turns`` turns of ``seat`` have ended; the value for ``seat`` (−1 to 1).
+    """Play ``match`` on in place until ``turns`` turns, of either side, have ended; the value for ``seat`` (−1 to 1).
 
-    The turn that is going on counts where it is the seat's own. Both sides play by the heuristic, which looks at the
+    The turn that is going on counts where it is the seat's own: 1 is the rest of it, 2 the opponent's reply too. Both sides play by the heuristic, which looks at the
     world as if it could see it: it is a drawn one.
     """
     state = match.state
-    end = state.turn + 2 * turns - (state.to_move == seat)
+    end = state.turn + turns + (state.to_move != seat)
     while state.result is None and state.turn < end:
         mover = state.to_move if state.prompt is None else state.prompt.seat
         legal = match.legal_actions(mover)
