@@ -41,9 +41,11 @@ from jobs.composition.overrides import Groups, cross_value, divide, prepare, spr
 from jobs.composition.schema import REQUIRED, Key, Schema, group, key
 from jobs.composition.tree import OURS, Tree, register, resolved
 
-__all__ = ["OURS", "REQUIRED", "ConfigError", "ExitCode", "group", "job", "key"]
+__all__ = ["OURS", "REQUIRED", "ConfigError", "ExitCode", "composed_jobs", "group", "job", "key"]
 
 _Config = TypeVar("_Config")
+_JOBS: dict[str, _Job] = {}
+"""Every job whose module has been imported."""
 
 
 class ExitCode:
@@ -80,12 +82,23 @@ def job(
     def wrap(function: Callable[[_Config], int | None]) -> Callable[..., int]:
         @functools.wraps(function)
         def main(argv: Sequence[str] | None = None) -> int:
-            described = _Job(name, schema, config, tuple(groups), (ConfigError, *refusals), function)
             return described.main(sys.argv[1:] if argv is None else argv)
 
+        described = _JOBS[name] = _Job(name, schema, config, tuple(groups), (ConfigError, *refusals), function)
         return main
 
     return wrap
+
+
+def composed_jobs(name: str, argv: Sequence[str]) -> list[tuple[DictConfig, Any]]:
+    """What the command line ``argv`` makes the job ``name`` do, whose module is imported: one entry unless it sweeps.
+
+    An entry is the configuration as it was composed, with its interpolations, and as the job gets it. Raises
+    :class:`ConfigError`, and whatever else the job has among its ``refusals`` when it is read.
+    """
+    described = _JOBS[name]
+    options = _options(argv)
+    return [(composed, config) for composed, config, _ in described.read(options)]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -134,27 +147,43 @@ class _Job:
 
     def _main(self, argv: Sequence[str]) -> int:
         options = _options(argv)
-        schema = Schema.of(self.schema)
-        tree = Tree.of(options.config_dir)
-        groups = tree.groups(schema, self.groups)
-        primary = register(self.name, self.schema, self.config, self.groups)
         if options.help:
+            schema, tree, groups, primary = self._known(options)
             print(self._help(tree, schema, groups, primary), end="")
             return ExitCode.COMPLETE
+        if options.cfg:
+            for number, (composed, _) in enumerate(self._composed(options)):
+                print("---\n" if number else "", end="")
+                print(OmegaConf.to_yaml(composed, resolve=options.resolve), end="")
+            return ExitCode.COMPLETE
+        # All configurations are read before the first job starts, so that a bad one is not found hours later.
+        return self._run([(config, varied) for _, config, varied in self.read(options)])
+
+    def read(self, options: argparse.Namespace) -> list[tuple[DictConfig, Any, Sequence[tuple[str, str]]]]:
+        """Every job of a sweep, or the one: its configuration composed and read, and what tells it from the others."""
+        schema, tree, _, _ = self._known(options)
+        return [(composed, self._read(tree, schema, composed), varied) for composed, varied in self._composed(options)]
+
+    def _known(self, options: argparse.Namespace) -> tuple[Schema, Tree, Groups, str]:
+        """The job's keys, the folders of its files, its groups, and what Hydra calls its primary configuration."""
+        schema = Schema.of(self.schema)
+        tree = Tree.of(options.config_dir)
+        return (
+            schema,
+            tree,
+            tree.groups(schema, self.groups),
+            register(self.name, self.schema, self.config, self.groups),
+        )
+
+    def _composed(self, options: argparse.Namespace) -> list[tuple[DictConfig, Sequence[tuple[str, str]]]]:
+        schema, tree, groups, primary = self._known(options)
         overrides, crosses = _taken_out(options.overrides, "agents.cross")
         prepared = prepare(overrides, schema, groups, sweep=options.multirun)
         sweep = list(spread(prepared, groups)) if options.multirun else [(prepared, [])]
         jobs = [(self._compose(tree, schema, groups, primary, job, crosses), varied) for job, varied in sweep]
         if options.multirun:
             _name_runs(jobs)
-        if options.cfg:
-            for number, (composed, _) in enumerate(jobs):
-                print("---\n" if number else "", end="")
-                print(OmegaConf.to_yaml(composed, resolve=options.resolve), end="")
-            return ExitCode.COMPLETE
-        # All configurations are read before the first job starts, so that a bad one is not found hours later.
-        ready = [(self._read(tree, schema, composed), varied) for composed, varied in jobs]
-        return self._run(ready)
+        return jobs
 
     def _help(self, tree: Tree, schema: Schema, groups: Groups, primary: str) -> str:
         composed = tree.compose(primary, schema)

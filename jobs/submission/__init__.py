@@ -1,0 +1,1 @@
+"""What :mod:`jobs.submit` is made of: the package that is sent, the variables that go with it, the cluster's side."""
