@@ -29,7 +29,9 @@ class Storage:
 class Cluster:
     """Where games are played."""
 
-    workers: int | None = key("game workers, each keeps one core busy; null: a worker a core", None)
+    workers: int | None = key(
+        "game workers, each keeps one core busy; null: a worker a core, following a cluster's nodes", None
+    )
     address: str | None = key("a running Ray cluster (auto, ray://HOST:PORT); null: an embedded one", _CLUSTER.address)
     games_in_flight: int = key("games one worker keeps open where agents wait for something", _CLUSTER.games_in_flight)
     batch_seconds: float = key("games of agents that never wait are sent in batches this long", _CLUSTER.batch_seconds)

@@ -121,11 +121,7 @@ def resolved(config: TournamentJob) -> TournamentConfig:
     for deck in decks or (Deck(""),):
         _try_match(MatchSpec(config.game, config.seed, (deck.cards, deck.cards), config.options))
     cluster = asdict(config.cluster)
-    if cluster["workers"] is None:
-        if config.cluster.address is not None:
-            raise ConfigError(
-                f"cluster.workers: must be given, how many game workers the cluster at {config.cluster.address!r} gets"
-            )
+    if cluster["workers"] is None and config.cluster.address is None:
         cluster["workers"] = len(os.sched_getaffinity(0))
     return TournamentConfig(
         run=config.run,
@@ -181,7 +177,7 @@ def size(tournament: TournamentConfig, schedule: Schedule) -> str:
         ("pairs of decks", f"{len(schedule.deck_pairs)} ({tournament.deck_pairing})"),
         ("games per pair", f"{tournament.games_per_pair} ({schedule.twins} seeds, both seatings of each)"),
         ("games per cycle", f"{schedule.cycle_games} (one twin of every pair on every deck: a rating period)"),
-        ("workers", str(tournament.cluster.workers)),
+        ("workers", str(tournament.cluster.workers or "one for each processor of the cluster")),
     ]
     lines = [f"{name + ':':<17}{value}" for name, value in rows]
     return "\n".join([f"dry run of {tournament.run!r}: nothing is started", *lines])
@@ -197,7 +193,7 @@ def summary(report: Report) -> str:
         f"{report.done} of {report.total} games, {report.void} void; {report.played} played in {report.seconds:.1f} s"
     )
     state = "complete" if report.complete else "not complete, the same command goes on"
-    paused = "".join(f"{line}\n" for line in report.paused)
+    paused = "".join(f"{line}\n" for line in (*report.taken_out, *report.paused))
     return (
         f"{paused}{state}: {done}\n"
         f"files: {report.run_path}: games/*.parquet, ratings.parquet, win_rates.parquet (and .csv), agents.parquet"

@@ -224,6 +224,8 @@ class WorkerHandle:
         self.name = name
         self.actor = actor
         self.ready = False
+        self.node = ""
+        """The node that it is on, once it is ready."""
 
     def play(self, errands: Sequence[Errand], waits: bool) -> Any:
         """Send games; returns the reference of a list of replies."""
@@ -257,11 +259,11 @@ class WorkerPool:
             self.add()
         threading.Thread(target=self._heartbeat, name="heartbeat", daemon=True).start()
 
-    def add(self) -> WorkerHandle:
-        """Start one worker more; it gets games once it is ready."""
+    def add(self, place: Mapping[str, Any] | None = None) -> WorkerHandle:
+        """Start one worker more, with options for Ray on where; it gets games once it is ready."""
         name = f"worker-{self._numbers}"
         self._numbers += 1
-        handle = WorkerHandle(name, self._class.remote(self._setup, name))
+        handle = WorkerHandle(name, self._class.options(**place or {}).remote(self._setup, name))
         self.handles[name] = handle
         self._hellos[handle.actor.hello.remote(self._variables)] = handle
         return handle

@@ -70,8 +70,9 @@ class BudgetConfig:
 class ClusterConfig:
     """Where games are played. All may change between two starts of a run."""
 
-    workers: int = 2
-    """Game workers (Ray actors), each a process that keeps one core busy."""
+    workers: int | None = 2
+    """Game workers (Ray actors), each a process that keeps one core busy. ``None``: as many as the cluster has
+    processors, more and fewer as nodes come and go."""
     address: str | None = None
     """A running Ray cluster to join (``auto``, ``ray://…``, ``host:port``); ``None`` starts an embedded local one."""
     games_in_flight: int = 64
@@ -142,6 +143,8 @@ class Report:
     run_path: str
     paused: tuple[str, ...] = ()
     """A line for each model whose games could not go on, and why."""
+    taken_out: tuple[str, ...] = ()
+    """A line for each worker and each node that was taken out, and why."""
 
     @property
     def complete(self) -> bool:

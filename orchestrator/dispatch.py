@@ -7,6 +7,9 @@ Games come from the schedule, go out under leases, and count once the journal ha
 - A worker that dies takes its games with it. If only one can have been the cause, its try counts as failed. Otherwise
   no try counts, and those that may have been the cause are played again, apart from all others: each alone where games
   never wait, in groups half as large after every such death where they do (these may take hours), until it shows.
+- Where a node is lost, or workers have ended because this process stood still, no game is suspected of anything. Where
+  Ray ended a worker for want of memory its games wait or go elsewhere, with fewer at once, and only one that was alone
+  on its node is to blame.
 - A game over its time that does not come back from a call is seen from outside: its worker still tells which game that
   is, or has fallen silent until the lease lapses. The worker is killed; then it is as with one that died, but the cause
   is the clock, and a game that is known to be the cause leaves all others unsuspected.
@@ -14,7 +17,9 @@ Games come from the schedule, go out under leases, and count once the journal ha
 - An LLM call that failed for good fails the try, unless no call of its model can succeed or the budget is used up:
   then the game is as good as before, it and all others of that agent are left for a later start, and the rest goes on.
 
-A try that counts as failed is repeated until ``limits.max_attempts``, then the game is void with the last cause.
+A try that counts as failed is repeated with another worker until ``limits.max_attempts``, then the game is void with
+the last cause; never because of one worker alone, where there is another. A worker that fails games which others can
+play is taken out (:mod:`orchestrator.staff`), and what it failed does not count.
 """
 
 from __future__ import annotations
@@ -24,20 +29,20 @@ import os
 import pickle
 import time
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agents.factory import agent_waits
 from agents.llm.contract import FailureKind
+from orchestrator.backlog import Backlog, Suits
 from orchestrator.calls import MODEL_WIDE, now_microseconds
 from orchestrator.cluster import WorkerHandle, WorkerPool, children
 from orchestrator.config import TournamentConfig
+from orchestrator.deaths import Death, LostWith, death_of
 from orchestrator.group_commit import GroupCommit
 from orchestrator.journal import FailedAttempt, FinishedGame, Grant, Journal
-from orchestrator.leases import Lease, LeaseBook, Try
+from orchestrator.leases import Attention, Lease, LeaseBook, Try
 from orchestrator.parts import PartWriter
 from orchestrator.play import VOID, FailureCause, GameFailure, Setup, void_row
 from orchestrator.progress import Counted, ProgressDisplay, Standing, duration
@@ -45,27 +50,24 @@ from orchestrator.providers import Providers
 from orchestrator.reporting import Reporting
 from orchestrator.rows import unused_call_row
 from orchestrator.schedule import Schedule
-from orchestrator.workers import Errand, Progress, Reply
+from orchestrator.staff import Staff
+from orchestrator.workers import SILENCE_SECONDS, Errand, Progress, Reply
 
 _BATCHES_AHEAD: Final = 2
 """Leases of games that never wait which one worker holds: one that is played and one that lies ready."""
 _LARGEST_BATCH: Final = 2048
 _BATCH_GROWTH: Final = 4
-_SET_ASIDE: Final = 2048
-_CHUNK: Final = 500
 _TICK_SECONDS: Final = 0.25
 _LOOK_SECONDS: Final = 1.0
 _GRACE_SECONDS: Final = 1.0
 """How much longer than its limit a game may take before it is cut from outside."""
 _STOP_SECONDS: Final = 4.0
 """How long games under way may take to come to their end after a stop was asked for."""
-_FRUITLESS_STARTS: Final = 5
+_MOST_SPARED: Final = 3
+"""A game that is lost more often with workers that seem to have ended by themselves is suspected all the same."""
+_SERVERS: Final = ("raylet", "gcs_server")
 _START_SECONDS: Final = 30.0
 """A watcher is told where no worker is ready after so long."""
-
-
-class WorkersFail(RuntimeError):
-    """Game workers die before they have played anything."""
 
 
 @dataclass(slots=True)
@@ -77,19 +79,16 @@ class _Watch:
     """Reference of the question that is not answered yet."""
 
 
-@dataclass(slots=True)
-class _Waiting:
-    """Games that are to be played, those that come back first."""
-
-    again: deque[Try] = field(default_factory=deque)
-    aside: deque[Try] = field(default_factory=deque)
-
-    def take(self) -> Try | None:
-        """The next game, if there is one here."""
-        for games in (self.again, self.aside):
-            if games:
-                return games.popleft()
-        return None
+_WORKERS_OWN: Final = frozenset(
+    {
+        FailureCause.WORKER_CRASH,
+        FailureCause.AGENT_ERROR,
+        FailureCause.ENGINE_ERROR,
+        FailureCause.WALL_CLOCK,
+        FailureCause.CONNECTION,
+    }
+)
+"""Failures that may be the fault of the worker, or of the machine that it is on."""
 
 
 class Dispatcher:
@@ -111,6 +110,7 @@ class Dispatcher:
         display: ProgressDisplay,
         providers: Providers,
         reporting: Reporting,
+        staff: Staff,
         stop: Callable[[], bool],
     ) -> None:
         import ray
@@ -118,7 +118,6 @@ class Dispatcher:
         self._ray: Any = ray
         self._config = config
         self._setup = Setup.of(config)
-        self._schedule = schedule
         self._journal = journal
         self._commits = commits
         self._parts = parts
@@ -127,24 +126,23 @@ class Dispatcher:
         self._display = display
         self._providers = providers
         self._reporting = reporting
+        self._staff = staff
         self._stop = stop
         limits = config.limits
         # A game over its time is seen while its worker still answers, or else its lease lapses soon after.
         seconds = min(limits.lease_seconds, limits.game_seconds + _GRACE_SECONDS + 2 * _LOOK_SECONDS)
         self._leases = LeaseBook(seconds, time.monotonic)
-        self._waits = {entrant.name: agent_waits(entrant.config) for entrant in config.entrants}
-        self._source = self._unfinished()
-        self._exhausted = False
-        self._queues = {False: _Waiting(), True: _Waiting()}
-        self._suspects: deque[Try] = deque()
+        # Workers have ended by now where it was longer than they wait for a sign of life.
+        self._attention = Attention(SILENCE_SECONDS / 2, time.monotonic)
+        waits = {entrant.name: agent_waits(entrant.config) for entrant in config.entrants}
+        self._backlog = Backlog(schedule, journal, commits, waits, providers.is_paused, self._give_up)
         self._calls: dict[Any, Lease] = {}
         self._watches: dict[str, _Watch] = {}
         self._batch = 1
         self._looked = 0.0
-        # The server of an embedded Ray; one that was joined has none here.
-        self._raylets = children(os.getpid(), "raylet")
+        # The servers of an embedded Ray; one that was joined has none here.
+        self._servers = {name for name in _SERVERS if children(os.getpid(), name)}
         self._expected = time.monotonic() + _START_SECONDS
-        self._fruitless = 0
 
     def run(self) -> None:
         """Play until all games have a result or a stop is asked for."""
@@ -153,7 +151,7 @@ class Dispatcher:
             drain = self._reporting.drain_seconds()
             if drain is None:
                 self._fill()
-                if self._exhausted and not len(self._leases) and not self._left_over():
+                if self._backlog.empty and not len(self._leases):
                     return
             elif until == float("inf"):
                 until = time.monotonic() + drain
@@ -161,6 +159,7 @@ class Dispatcher:
             elif not len(self._leases):
                 return
             self._collect(_TICK_SECONDS)
+            self._take_out_unfit()
             self._look_after()
             if self._ray_has_ended():
                 self._display.say(
@@ -173,73 +172,34 @@ class Dispatcher:
             self._providers.check()
         self._wind_up()
 
-    # What is to be played
-
-    def _unfinished(self) -> Iterator[Try]:
-        """Games of the schedule without a result, with the number of the try that is next."""
-        games = iter(self._schedule)
-        while chunk := list(islice(games, _CHUNK)):
-            ids = [game.game_id for game in chunk]
-            unfinished = self._commits.call(self._journal.unfinished, ids)
-            failures = self._commits.call(self._journal.failures, list(unfinished))
-            for game in chunk:
-                if game.game_id in unfinished:
-                    failed = failures.get(game.game_id, 0)
-                    waits = any(self._waits[entrant] for entrant in game.entrants)
-                    yield Try(game, failed + 1, waits, company=int(failed > 0 and not waits))
-
-    def _next(self, waits: bool) -> Try | None:
-        """The next game of those that wait, or of those that do not; ``None`` where none can be had now."""
-        queue, other = self._queues[waits], self._queues[not waits]
-        while True:
-            one = queue.take()
-            if one is None:
-                if self._exhausted or len(other.aside) >= _SET_ASIDE:
-                    return None
-                one = next(self._source, None)
-                if one is None:
-                    self._exhausted = True
-                    return None
-            if one.attempt > self._config.limits.max_attempts:
-                self._void(one)
-            elif self._providers.is_paused(one.scheduled.entrants):
-                continue  # A later start plays it.
-            elif one.company:
-                self._suspects.append(one)
-            elif one.waits is not waits:
-                other.aside.append(one)
-            else:
-                return one
-
-    def _left_over(self) -> bool:
-        return bool(self._suspects) or any(queue.again or queue.aside for queue in self._queues.values())
-
-    def _put_back(self, one: Try) -> None:
-        self._queues[one.waits].again.append(one)
-
     # Sending
 
     def _fill(self) -> None:
         """Give every worker that is ready as much as it may have."""
-        ready = [handle for handle in self._pool.handles.values() if handle.ready]
+        ready = all_ready = self._staff.ready()
         if not ready:
             return
-        if self._suspects:
+        if suspects := self._backlog.suspects:
             # One worker is kept for the games that may end theirs.
-            apart = min(ready, key=lambda handle: (not self._room(handle), len(self._leases.of(handle.name))))
-            ready.remove(apart)
+            def least_busy(handle: WorkerHandle) -> tuple[bool, bool, int]:
+                suits = self._staff.suits(handle, all_ready)(suspects[0])
+                return not suits, not self._room(handle), len(self._leases.of(handle.name))
+
+            apart = min(ready, key=least_busy)
+            ready = [handle for handle in ready if handle is not apart]
             self._send_suspects(apart)
         for handle in ready:
+            suits = self._staff.suits(handle, all_ready)
             open_now = self._leases.of(handle.name)
             room = self._room(handle)
             in_turn = sum(not lease.waits for lease in open_now)
             if not room:
                 for _ in range(_BATCHES_AHEAD - in_turn):
-                    if games := self._batch_of_games():
+                    if games := self._batch_of_games(suits):
                         self._send(handle, games)
             waiting = len(open_now) - in_turn
-            for _ in range((room or self._config.cluster.games_in_flight) - waiting):
-                one = self._next(waits=True)
+            for _ in range((room or self._staff.games_in_flight) - waiting):
+                one = self._backlog.take(True, suits)
                 if one is None:
                     break
                 self._send(handle, [one])
@@ -250,22 +210,22 @@ class Dispatcher:
 
     def _send_suspects(self, handle: WorkerHandle) -> None:
         """Send as many suspects as may be together, once the worker is free of all else."""
-        while self._suspects:
+        while suspects := self._backlog.suspects:
             open_now = self._leases.of(handle.name)
-            room = min(self._suspects[0].company, self._room(handle) or self._suspects[0].company)
+            room = min(suspects[0].company, self._room(handle) or suspects[0].company)
             if len(open_now) >= room or not all(lease.company for lease in open_now):
                 return
-            one = self._suspects.popleft()
+            one = suspects.popleft()
             if not self._providers.is_paused(one.scheduled.entrants):
                 self._send(handle, [one])
 
-    def _batch_of_games(self) -> list[Try]:
+    def _batch_of_games(self, suits: Suits) -> list[Try]:
         """Games for about ``cluster.batch_seconds``, fewer towards the end so that no worker is left with a heap."""
         left = self._standing.total - self._standing.done - self._leases.games()
         share = -(-left // (2 * max(len(self._pool.handles), 1)))
         games: list[Try] = []
         while len(games) < max(min(self._batch, share), 1):
-            one = self._next(waits=False)
+            one = self._backlog.take(False, suits)
             if one is None:
                 break
             games.append(one)
@@ -299,49 +259,50 @@ class Dispatcher:
         if not references:
             time.sleep(seconds)
             return
-        if not self._ray.wait(references, num_returns=1, timeout=seconds)[0]:
+        some = self._ray.wait(references, num_returns=1, timeout=seconds)[0]
+        self._attention.turn()
+        if not some:
             return
         ready = self._ray.wait(references, num_returns=len(references), timeout=0)[0]
         replies: list[Reply] = []
         back: list[Lease] = []
-        dead: dict[str, str] = {}
+        dead: dict[str, Death] = {}
         for reference in ready:
-            value, error = self._value(reference)
+            value, death = self._value(reference)
             if reference in self._calls:
                 lease = self._calls.pop(reference)
-                if error is None:
+                if death is None:
                     replies += value
                     back.append(lease)
                 else:
-                    dead.setdefault(lease.worker, error)
+                    dead.setdefault(lease.worker, death)
             elif reference in asked:
                 self._answered(asked[reference], value)
             elif reference in self._pool.starting:
-                self._greeted(reference, error)
+                self._greeted(reference, value, death)
         self._take(replies, back)
-        for worker, error in dead.items():
-            self._lost(worker, FailureCause.WORKER_CRASH, error)
+        for worker, death in dead.items():
+            self._died(worker, death)
 
-    def _value(self, reference: Any) -> tuple[Any, str | None]:
+    def _value(self, reference: Any) -> tuple[Any, Death | None]:
         """The value of ``reference``, or why its worker is lost. Raises what went wrong in a worker that lives."""
         try:
             return self._ray.get(reference), None
         except self._ray.exceptions.RayTaskError:
             raise
         except self._ray.exceptions.RayError as error:
-            return None, _death(error)
+            return None, death_of(error)
 
-    def _greeted(self, reference: Any, error: str | None) -> None:
-        if error is None:
+    def _greeted(self, reference: Any, value: Any, death: Death | None) -> None:
+        handle = self._pool.starting[reference]
+        if death is None:
             self._pool.greeted(reference)
+            self._staff.greeted(handle, *value)
             self._expected = float("inf")
             return
-        handle = self._pool.starting[reference]
         self._pool.remove(handle.name)
-        self._fruitless += 1
-        if self._fruitless >= _FRUITLESS_STARTS:
-            raise WorkersFail(f"{self._fruitless} game workers in a row died while they were starting: {error}")
-        self._pool.add()
+        self._staff.died_starting(death.detail)
+        self._staff.keep_up()
 
     def _take(self, replies: Sequence[Reply], back: Sequence[Lease]) -> None:
         """Commit what came back, count it, and put back what did not come to a result."""
@@ -361,10 +322,12 @@ class Dispatcher:
         for lease in back:
             self._leases.close(lease)
         if rows:
-            self._count(rows, self._commits.call(self._journal.finish, rows))
+            accepted = self._commits.call(self._journal.finish, rows)
+            self._count(rows, accepted)
+            for game_id in accepted:
+                self._staff.finished(_worker_of(games[game_id], back), game_id)
             self._standing.decisions += sum(reply.decisions for reply in finished)
             self._set_pace([reply.seconds for reply in finished if not games[reply.game_id].waits])
-            self._fruitless = 0
         for reply in replies:
             if reply.entrant:
                 self._pause(reply)
@@ -409,12 +372,31 @@ class Dispatcher:
         if self._commits.call(self._journal.fail, [failed]):
             self._standing.failed_tries[str(cause)] += 1
             ended_worker = cause is FailureCause.WORKER_CRASH or cause is FailureCause.WALL_CLOCK
-            again = Try(one.scheduled, one.attempt + 1, one.waits, company=int(ended_worker and not one.waits))
-            self._put_back(again)
+            again = replace(
+                one,
+                attempt=one.attempt + 1,
+                company=int(ended_worker and not one.waits),
+                failures=one.failures + 1,
+                failed_with=one.failed_with | {worker},
+                failed_on=one.failed_on | {self._staff.node(worker)},
+            )
+            if cause in _WORKERS_OWN:
+                self._staff.failed(again, worker, f"{cause}: {detail}")
+            if not self._give_up(again):
+                self._backlog.put_back([again])
 
-    def _void(self, one: Try) -> None:
-        """Give a game that has failed as often as it may its result: none."""
+    def _give_up(self, one: Try) -> bool:
+        """Make a game void that has failed as often as it may, unless one worker alone may be to blame."""
+        if one.failures < self._config.limits.max_attempts:
+            return False
         last = self._commits.call(self._journal.last_failure, one.scheduled.game_id)
+        if last.cause in _WORKERS_OWN and not self._staff.confirmed(one):
+            return False
+        self._void(one, last)
+        return True
+
+    def _void(self, one: Try, last: FailedAttempt) -> None:
+        """Give a game that has failed as often as it may its result: none."""
         failure = GameFailure(FailureCause(last.cause), last.detail)
         row = void_row(self._setup, one.scheduled, last.attempt, failure)
         row["worker"] = last.worker
@@ -424,6 +406,7 @@ class Dispatcher:
         self._record_unused(one, grant)
         game = FinishedGame(one.scheduled.game_id, grant.epoch, one.scheduled.entrants, VOID, None, text)
         self._count([game], self._commits.call(self._journal.finish, [game]))
+        self._staff.void(one.scheduled.game_id)
         self._display.say(f"void: game {one.scheduled.game_id}, {one.scheduled.pair}: {last.cause}: {last.detail}")
 
     def _record_unused(self, one: Try, grant: Grant) -> None:
@@ -446,21 +429,42 @@ class Dispatcher:
         if games:
             grants = [Grant(one.scheduled.game_id, one.attempt, one.epoch) for one in games]
             self._commits.call(self._journal.release, grants)
-            for one in games:
-                if one.company:
-                    self._suspects.append(one)
-                else:
-                    self._put_back(one)
+            self._backlog.put_back(games)
 
-    def _lost(self, worker: str, cause: FailureCause, detail: str, culprit: str | None = None) -> None:
-        """A worker is dead or has to be: end it, start another, and deal with the games that it had."""
+    def _died(self, worker: str, death: Death) -> None:
+        """A worker is dead: find out what that says about its games."""
+        if worker not in self._pool.handles:
+            return
+        playing = self._playing(worker)
+        if death.lost_with is LostWith.MEMORY:
+            beside = self._staff.short_of_memory(worker, sum(one.waits for one in playing))
+            for one in playing:
+                one.failed_on |= {self._staff.node(worker)}
+            self._lost(worker, FailureCause.WORKER_CRASH, death.detail, outside=beside)
+            return
+        outside = death.lost_with is LostWith.NODE or self._attention.was_away(within=SILENCE_SECONDS)
+        spared = outside and all(one.spared < _MOST_SPARED for one in playing)
+        for one in playing:
+            one.spared += spared
+        self._lost(worker, FailureCause.WORKER_CRASH, death.detail, outside=spared)
+
+    def _playing(self, worker: str) -> list[Try]:
+        """The games of a worker that may be the cause of what becomes of it: not those that lie ready behind others."""
+        leases = self._leases.of(worker)
+        in_turn = [lease for lease in leases if not lease.waits]
+        return [one for lease in (*in_turn[:1], *(each for each in leases if each.waits)) for one in lease.tries]
+
+    def _lost(
+        self, worker: str, cause: FailureCause, detail: str, culprit: str | None = None, outside: bool = False
+    ) -> None:
+        """A worker is dead or has to be: end it, start another, and deal with the games that it had.
+
+        ``culprit`` is known to be the cause; where the cause is ``outside`` of all games none is suspected.
+        """
         if worker not in self._pool.handles:
             return
         leases = self._leases.of(worker)
-        in_turn = [lease for lease in leases if not lease.waits]
-        # Games that lay ready behind the ones being played cannot have been the cause.
-        playing = [one for lease in in_turn[:1] for one in lease.tries]
-        playing += [one for lease in leases if lease.waits for one in lease.tries]
+        playing = [] if outside else self._playing(worker)
         guilty = [one for one in playing if one.scheduled.game_id == culprit]
         if not guilty and len(playing) == 1:
             guilty = playing
@@ -469,18 +473,34 @@ class Dispatcher:
         games = sum(len(lease.tries) for lease in leases)
         self._display.say(f"{worker} is lost with {games} games, which are played again: {detail}")
         self._providers.lost(worker)
-        self._pool.add()
+        self._staff.keep_up()
         self._watches.pop(worker, None)
         self._calls = {reference: lease for reference, lease in self._calls.items() if lease.worker != worker}
         for lease in leases:
             self._leases.close(lease)
         for one in guilty:
             self._failed(one, worker, cause, detail)
+        self._staff.lost(worker)
         others = [one for lease in leases for one in lease.tries if one not in guilty]
         if not guilty:
             for one in playing:
                 one.company = len(playing) // 2 if one.waits else 1
         self._give_back(others)
+
+    def _take_out_unfit(self) -> None:
+        """End workers that fail what others can play; what they failed does not count."""
+        for worker in self._staff.unfit():
+            streak = self._staff.streak(worker)
+            self._commits.call(self._journal.excuse, worker, streak)
+            for one in [*self._backlog.come_back(), *self._leases.tries()]:
+                if worker in one.failed_with and one.scheduled.game_id in streak:
+                    one.failures -= 1
+            self._lost(worker, FailureCause.WORKER_CRASH, self._staff.take_out(worker), outside=True)
+        for node, line in self._staff.shunned():
+            self._display.say(line)
+            for handle in list(self._pool.handles.values()):
+                if handle.node == node:
+                    self._lost(handle.name, FailureCause.WORKER_CRASH, line, outside=True)
 
     # Watching
 
@@ -490,6 +510,7 @@ class Dispatcher:
         if now - self._looked < _LOOK_SECONDS:
             return
         self._looked = now
+        self._staff.keep_up()
         if now > self._expected:
             self._expected = float("inf")
             self._display.say("no game worker is ready yet: the cluster has no free processor, or is slow to start one")
@@ -501,8 +522,8 @@ class Dispatcher:
             self._lapsed(lease)
 
     def _ray_has_ended(self) -> bool:
-        """Whether the server of an embedded Ray is gone, without which no worker can be started or reached."""
-        return bool(self._raylets) and not children(os.getpid(), "raylet")
+        """Whether a server of an embedded Ray is gone, without which no worker can be started or reached."""
+        return any(not children(os.getpid(), name) for name in self._servers)
 
     def _answered(self, worker: str, progress: Progress | None) -> None:
         """Renew the leases of games that went on; end a game that is over its time."""
@@ -556,10 +577,3 @@ class Dispatcher:
 
 def _worker_of(one: Try, leases: Sequence[Lease]) -> str:
     return next(lease.worker for lease in leases if one in lease.tries)
-
-
-def _death(error: Exception) -> str:
-    """Why a worker is lost, in one line, from what Ray says about it in many."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if "died" in line.lower() or "exit" in line.lower() or "killed" in line.lower()]
-    return f"the worker process died: {(told or lines or [type(error).__name__])[0]}"[:300]

@@ -78,6 +78,8 @@ CREATE INDEX waiting_calls ON calls (seq) WHERE part IS NULL;
 """
 
 PART_KINDS: Final = ("games", "decisions", "calls")
+UNFIT_WORKER: Final = "unfit_worker"
+"""The cause of tries that failed because their worker fails what others can play; they do not count."""
 
 
 class StaleEpoch(RuntimeError):
@@ -121,6 +123,18 @@ class FailedAttempt:
     worker: str
     failed_at: int
     """Microseconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """What is on record of the tries of one game that failed."""
+
+    last: int
+    """The number of the last of them."""
+    counted: int
+    """How many count against the game."""
+    workers: frozenset[str]
+    """With whom, each with the number of the start: workers of two starts are two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +245,15 @@ class Journal:
         done = self._db.execute(f"SELECT game_id FROM games WHERE game_id IN ({marks})", game_ids)
         return set(game_ids).difference(row[0] for row in done)
 
-    def failures(self, game_ids: Sequence[str]) -> dict[str, int]:
-        """How many counted tries of those games have failed, for those of which any has."""
+    def failures(self, game_ids: Sequence[str]) -> dict[str, Failures]:
+        """The failed tries of those games, for those that have any."""
         marks = ",".join("?" * len(game_ids))
-        query = f"SELECT game_id, count(*) FROM attempts WHERE game_id IN ({marks}) GROUP BY game_id"
-        return dict(self._db.execute(query, game_ids))
+        query = f"""
+            SELECT game_id, max(attempt), count(*) FILTER (WHERE cause != '{UNFIT_WORKER}'),
+                group_concat(DISTINCT worker || ' of start ' || (epoch / {_EPOCHS_PER_START}))
+            FROM attempts WHERE game_id IN ({marks}) GROUP BY game_id"""
+        found = self._db.execute(query, game_ids)
+        return {row[0]: Failures(row[1], row[2], frozenset(row[3].split(","))) for row in found}
 
     def grant(self, games: Iterable[tuple[str, int]], worker: str) -> list[Grant]:
         """Give games, each with the number of its try, to ``worker``; whoever had one of them has it no more."""
@@ -294,9 +312,17 @@ class Journal:
                 counted.append(failed.game_id)
         return counted
 
+    def excuse(self, worker: str, game_ids: Iterable[str]) -> None:
+        """The tries of those games that failed with ``worker`` at this start are the worker's fault: none counts."""
+        first = self.start * _EPOCHS_PER_START
+        self._db.executemany(
+            f"UPDATE attempts SET cause = '{UNFIT_WORKER}' WHERE game_id = ? AND worker = ? AND epoch > ?",
+            [(game_id, worker, first) for game_id in game_ids],
+        )
+
     def last_failure(self, game_id: str) -> FailedAttempt:
         """The last counted try of that game, which must have one."""
-        return next(failed for failed in reversed(self.attempts(game_id)))
+        return next(failed for failed in reversed(self.attempts(game_id)) if failed.cause != UNFIT_WORKER)
 
     def attempts(self, game_id: str | None = None) -> list[FailedAttempt]:
         """All tries that failed and counted, of one game or of all, in the order in which they were granted."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from orchestrator.schedule import ScheduledGame
+
+ATTENTION_SECONDS: Final = 3.0
+"""Of the time between two looks at the leases no more counts: whoever does not look sees no progress either."""
 
 
 @dataclass(slots=True)
@@ -20,6 +24,14 @@ class Try:
     """How many games at most its worker may have at the time, itself included, so that a crash tells more about whose
     it is than the one before; 0 for a game that is not suspected of anything."""
     epoch: int = 0
+    failures: int = 0
+    """How many tries of it failed and count."""
+    failed_with: frozenset[str] = frozenset()
+    """Workers with which it failed at this start of the run."""
+    failed_on: frozenset[str] = frozenset()
+    """Nodes on which it failed or found too little memory."""
+    spared: int = 0
+    """How often it was lost with a worker for a reason outside of all games."""
 
 
 @dataclass(eq=False, slots=True)
@@ -46,12 +58,38 @@ class Lease:
         return self.tries[0].company
 
 
+class Attention:
+    """Notices that this process stood still: two turns were more than ``seconds`` apart."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._last = clock()
+        self._came_back = float("-inf")
+
+    def turn(self) -> None:
+        """To be called again and again."""
+        now = self._clock()
+        if now - self._last > self._seconds:
+            self._came_back = now
+        self._last = now
+
+    def was_away(self, within: float) -> bool:
+        """Whether it came back within the last ``within`` seconds."""
+        return self._clock() - self._came_back <= within
+
+
 class LeaseBook:
-    """All leases that are open. Time comes from ``clock``, which must never go back (seconds)."""
+    """All leases that are open. Time comes from ``clock``, which must never go back (seconds).
+
+    :meth:`lapsed` is to be asked about every second; where it is not, because this process stood still or was busy,
+    the time of all leases stands still with it.
+    """
 
     def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
         self.seconds = seconds
         self._clock = clock
+        self._looked = clock()
         self._open: dict[str, list[Lease]] = {}
 
     def open(self, tries: Iterable[Try], worker: str) -> Lease:
@@ -76,7 +114,17 @@ class LeaseBook:
     def lapsed(self) -> list[Lease]:
         """Leases whose time is over."""
         now = self._clock()
+        absent = now - self._looked - ATTENTION_SECONDS
+        self._looked = now
+        if absent > 0:
+            for leases in self._open.values():
+                for lease in leases:
+                    lease.expires += absent
         return [lease for leases in self._open.values() for lease in leases if lease.expires <= now]
+
+    def tries(self) -> list[Try]:
+        """All games that are out."""
+        return [one for leases in self._open.values() for lease in leases for one in lease.tries]
 
     def of(self, worker: str) -> list[Lease]:
         """The open leases of ``worker``, oldest first."""

@@ -35,6 +35,7 @@ from orchestrator.progress import ProgressDisplay, Standing
 from orchestrator.providers import Providers, resolved
 from orchestrator.reporting import Reporting
 from orchestrator.schedule import Schedule, check_balance
+from orchestrator.staff import Staff
 from orchestrator.stop import StopSignals
 from results.location import Location, StorageError
 from results.manifest import MANIFEST_NAME, Manifest
@@ -92,13 +93,15 @@ def _play(
     done, void = commits.call(journal.counts)
     standing = Standing(len(schedule), done, void, commits.call(journal.scores))
     display = ProgressDisplay(standing, stream, more=providers.line)
+    taken_out: list[str] = []
     reporting = Reporting(config, run.location, standing, providers)
     try:
         if standing.done < standing.total:
             with RayCluster(config.cluster) as cluster:
                 stop.take()
                 variables = key_variables(providers.models.values())
-                pool = WorkerPool(Setup.of(config, providers.keeper_name), config.cluster.workers, variables)
+                pool = WorkerPool(Setup.of(config, providers.keeper_name), 0, variables)
+                staff = Staff(pool, config.cluster)
                 try:
                     cluster.sweep_after_death()
                     providers.open(journal, commits, parts, pool)
@@ -114,11 +117,14 @@ def _play(
                         display,
                         providers,
                         reporting,
+                        staff,
                         stop.asked,
                     ).run()
                 finally:
                     providers.close(pool)
                     reporting.close_metrics()
+                    staff.close()
+                    taken_out += staff.taken_out
                     pool.close()
     finally:
         # Whatever went wrong, what has been played is written as far as that is possible.
@@ -135,6 +141,7 @@ def _play(
         interrupted=standing.done < standing.total and not providers.paused,
         run_path=run.location.path,
         paused=providers.paused,
+        taken_out=tuple(taken_out),
     )
 
 
@@ -153,7 +160,7 @@ def check_settings(config: TournamentConfig, schedule: Schedule) -> None:
             raise ConfigError(f"{path}: {value!r} is not a number larger than {least}")
     for path, number, most in (
         ("limits.max_attempts", limits.max_attempts, 1000),
-        ("cluster.workers", cluster.workers, 100_000),
+        ("cluster.workers", 1 if cluster.workers is None else cluster.workers, 100_000),
         ("cluster.games_in_flight", cluster.games_in_flight, 5000),
         ("storage.part_rows", config.storage.part_rows, 1_000_000),
     ):

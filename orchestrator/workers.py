@@ -21,12 +21,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
+import ray
+
 from agents.base import Agent
 from agents.factory import make_agent
 from agents.llm.contract import CallFailed, FailureKind
 from engine.match import SEATS
 from engine.registry import game_version
 from orchestrator.calls import CallingAgent, Decided, Entry, GameCaller, WorkerCalls, now_microseconds
+from orchestrator.fitness import STREAK
 from orchestrator.journal import Answer
 from orchestrator.limits import in_game
 from orchestrator.play import (
@@ -119,10 +122,10 @@ class GameWorker:
                 make_agent(config, 0, 0)
         threading.Thread(target=self._watch_driver, name="watch", daemon=True).start()
 
-    async def hello(self, variables: Mapping[str, str] | None = None) -> str:
-        """Take environment variables; what the worker calls itself. An answer means that it is ready."""
+    async def hello(self, variables: Mapping[str, str] | None = None) -> tuple[str, str]:
+        """Take environment variables; on which node and host the worker is. An answer means that it is ready."""
         os.environ.update(variables or {})
-        return self._name
+        return ray.get_runtime_context().get_node_id(), socket.gethostname()
 
     async def hear(self) -> None:
         """Hear that the driver is alive."""
@@ -190,10 +193,10 @@ class GameWorker:
         return Progress(self._steps + game.steps, game_id, time.monotonic() - game.started, waiting, held)
 
     def _play_all(self, errands: list[Errand]) -> list[Reply]:
-        replies = []
+        replies: list[Reply] = []
         for errand in errands:
-            if self._stopping:
-                break
+            if self._stopping or (len(replies) >= STREAK and all(reply.cause for reply in replies[-STREAK:])):
+                break  # What is left goes back; where all that is played here fails, others are to have it.
             replies.append(self._play_one(errand))
         return replies
 

@@ -147,7 +147,6 @@ class TestWithoutStarting:
             (["options.choice=3"], "unknown option 'choice'"),
             (["game=chess"], "one of ptcg, standin"),
             (["game=ptcg"], "decks: must be given"),
-            (["cluster=address"], "cluster.workers: must be given"),
         ],
     )
     def test_what_cannot_be_played_is_refused(
