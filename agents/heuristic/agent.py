@@ -67,6 +67,8 @@ class HeuristicAgent:
 
     def _sample(self, legal: Sequence[PtcgAction], points: Sequence[float]) -> PtcgAction:
         temperature, draw = self._temperature, self._random
+        if not temperature:
+            return legal[points.index(max(points))]
         best, most = 0, -float("inf")
         for place, value in enumerate(points):
             # The highest of points with Gumbel noise is a sample of the softmax of the points.
