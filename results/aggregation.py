@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from results.attempts import attempt_rows
+from results.attempts import attempt_rows, void_spending
 from results.glicko import PairScore, PeriodRating, Rating, rate
 from results.schema import schema_of, table_from_rows
 from results.store import Run
@@ -66,7 +66,7 @@ def aggregate(
             "win_rates": table_from_rows("win_rates", win_rate_rows(counted)),
             "win_rates_by_deck": table_from_rows("win_rates_by_deck", win_rate_by_deck_rows(counted)),
             "endings": table_from_rows("endings", ending_rows(counted)),
-            "agents": table_from_rows("agents", agent_rows(counted)),
+            "agents": table_from_rows("agents", agent_rows(counted, void_spending(run))),
             "attempts": table_from_rows("attempts", attempt_rows(run)),
         }
     )

@@ -1,4 +1,4 @@
-"""What became of the tool calls of agents that are recorded decision by decision: counted by verdict and cause."""
+"""What decisions and calls tell beyond the game rows: tool calls by verdict and cause, and what void games took."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from results.schema import ATTEMPT_VERDICTS, Outcome
 from results.store import Run
 
 _COLUMNS = ("game_id", "entrant", "attempt_log")
+_WHOLE = 1e9
+_SPENT = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens", "cost_usd")
 
 _Key = tuple[str, str, str | None, bool]
 """Entrant, verdict, cause, and whether there was a tool call."""
@@ -46,6 +48,26 @@ def attempt_rows(run: Run) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def void_spending(run: Run) -> dict[str, dict[str, float]]:
+    """What the calls of void games took, by entrant and column; their rows have no sums, but they have been paid."""
+    games = run.games(["game_id", "outcome"])
+    void = games.filter(pc.equal(games["outcome"], Outcome.VOID))["game_id"].combine_chunks()
+    spent: dict[str, dict[str, float]] = {}
+    if not len(void):
+        return spent
+    for part in run.parts("calls", ("game_id", "entrant", *_SPENT)):
+        of_void = part.filter(pc.is_in(part["game_id"], value_set=void))
+        # As whole billionths, so that no order of rows or parts can show in the sum.
+        whole = pc.cast(pc.round(pc.multiply(of_void["cost_usd"], _WHOLE)), pa.int64())
+        of_void = of_void.set_column(of_void.schema.get_field_index("cost_usd"), "cost_usd", whole)
+        sums: list[Any] = [([], "count_all"), *((name, "sum") for name in _SPENT)]
+        for row in of_void.group_by("entrant").aggregate(sums).to_pylist():
+            found = spent.setdefault(row["entrant"], dict.fromkeys(("calls", *_SPENT), 0))
+            for name in found:
+                found[name] += row["count_all" if name == "calls" else f"{name}_sum"]
+    return {entrant: {**found, "cost_usd": found["cost_usd"] / _WHOLE} for entrant, found in spent.items()}
 
 
 def _played(run: Run) -> pa.Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from results.statistics import Record
@@ -56,15 +56,17 @@ def ending_rows(tally: Tally) -> list[Row]:
     ]
 
 
-def agent_rows(tally: Tally) -> list[Row]:
+def agent_rows(tally: Tally, void: Mapping[str, Mapping[str, float]]) -> list[Row]:
     """A row an entrant, by name: its record, what it did and what it cost.
 
-    Tokens, money and attempts are those of all games, void ones and games against itself included: they were spent.
+    Calls, tokens and money are those of all games, void ones (``void`` has what these took, by entrant and column) and
+    games against itself included: they were spent.
     """
-    return [_agent_row(name, tally, record) for name, record in sorted(records(tally).items())]
+    found = sorted(records(tally).items())
+    return [_agent_row(name, tally, record, void.get(name, {})) for name, record in found]
 
 
-def _agent_row(name: str, tally: Tally, record: Record) -> Row:
+def _agent_row(name: str, tally: Tally, record: Record, void: Mapping[str, float]) -> Row:
     first, second = Record(), Record()
     for seat, group in _seats(_between_two(tally)):
         if group.entrants[seat] == name and group.first_player is not None:
@@ -73,7 +75,10 @@ def _agent_row(name: str, tally: Tally, record: Record) -> Row:
     decided = [
         (seat, group) for seat, group in played if group.outcome != "void" and group.entrants[0] != group.entrants[1]
     ]
-    measured = {column: _sum(group.sums[f"{column}_{seat}"] for seat, group in played) for column in MEASURED_COUNTS}
+    measured = {
+        column: _sum([*(group.sums[f"{column}_{seat}"] for seat, group in played), void.get(column)])
+        for column in MEASURED_COUNTS
+    }
     attempts, invalid = measured["attempts"], measured["invalid_attempts"]
     return {
         "entrant": name,
@@ -89,7 +94,7 @@ def _agent_row(name: str, tally: Tally, record: Record) -> Row:
         ),
         **{column: None if total is None else int(total) for column, total in measured.items()},
         "invalid_action_rate": invalid / attempts if attempts and invalid is not None else None,
-        "cost_usd": _sum(group.sums[f"cost_usd_{seat}"] for seat, group in played),
+        "cost_usd": _sum([*(group.sums[f"cost_usd_{seat}"] for seat, group in played), void.get("cost_usd")]),
         "mean_agent_seconds": _mean(
             (group.sums[f"agent_seconds_{seat}"], group.counts[f"agent_seconds_{seat}"]) for seat, group in played
         ),

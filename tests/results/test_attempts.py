@@ -106,3 +106,38 @@ def test_agents_without_decisions_on_record_have_no_rows(tmp_path: Path) -> None
 def test_the_verdicts_of_attempts_are_those_of_the_harness() -> None:
     assert set(ATTEMPT_VERDICTS) == {verdict.value for verdict in ATTEMPTS}
     assert set(ATTEMPT_VERDICTS[1:]) == {verdict.value for verdict in INVALID}
+
+
+def call_row(game: int, number: int, entrant: str, cost: float) -> dict[str, Any]:
+    """A call that took ten times its number in tokens of each kind."""
+    tokens = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_tokens")
+    return {
+        **dict.fromkeys(tokens, 10 * number),
+        "game_id": game_id(game),
+        "run": "r",
+        "decision": number,
+        "call": 0,
+        "seat": 0,
+        "entrant": entrant,
+        "model": "m",
+        "request_digest": "d",
+        "reply": "{}",
+        "reply_cleaned": False,
+        "verdict": "unused",
+        "cost_usd": cost,
+        "latency_seconds": 1.0,
+        "queue_seconds": 0.0,
+        "retries": 0,
+        "attempt": 1,
+    }
+
+
+def test_what_a_void_game_took_is_part_of_what_its_agents_cost(tmp_path: Path) -> None:
+    played = {"calls_0": 5, "input_tokens_0": 100, "cost_usd_0": 0.5}
+    run = new_run(tmp_path / "r", [game_row(1, "0", **played), game_row(3, "void")])
+    # Of the game that has a result, of the void one, and of one in flight.
+    rows = [call_row(1, 1, "a", 0.5), call_row(3, 2, "a", 0.25), call_row(3, 3, "a", 0.125), call_row(4, 4, "a", 9.0)]
+    run.write_part("calls", table_from_rows("calls", rows), "part-000001")
+    a, b = aggregate(run).tables["agents"].to_pylist()
+    assert (a["calls"], a["input_tokens"], a["output_tokens"], a["cost_usd"]) == (5 + 2, 100 + 50, 50, 0.5 + 0.375)
+    assert (b["calls"], b["cost_usd"]) == (None, None)
