@@ -21,8 +21,20 @@ class Storage:
     journal_dir: str | None = key(
         "folder of the run's journal, on a local disk; null: journal/ inside the run's folder", _STORAGE.journal_dir
     )
-    part_rows: int = key("write a Parquet part when so many finished games wait for one", _STORAGE.part_rows)
-    part_seconds: float = key("or when the first of them has waited so long, in seconds", _STORAGE.part_seconds)
+    part_rows: int = key("rows of a Parquet part", _STORAGE.part_rows)
+    part_seconds: float = key(
+        "write the last one again when rows have waited so long, in seconds", _STORAGE.part_seconds
+    )
+    flush_seconds: float = key(
+        "a journal outside the run's folder: bring what it has to the run's storage within so long",
+        _STORAGE.flush_seconds,
+    )
+    writer_seconds: float = key(
+        "a process not heard of for so long no longer holds the run, in seconds", _STORAGE.writer_seconds
+    )
+    patience_seconds: float = key(
+        "how long the end of a run waits for a storage that does not answer", _STORAGE.patience_seconds
+    )
 
 
 @dataclass

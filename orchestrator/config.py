@@ -95,10 +95,16 @@ class StorageConfig:
     journal_dir: str | None = None
     """Parent of journals, on a local disk of the driver's machine: the journal is in ``<journal_dir>/<run>``. ``None``
     puts it into the run's own folder, ``<root>/<run>/journal``."""
-    part_rows: int = 5000
-    """A Parquet part is written when so many finished games wait for one …"""
+    part_rows: int = 10_000
+    """A Parquet part is full with so many rows …"""
     part_seconds: float = 30.0
-    """… or when the first of them has waited so long."""
+    """… and the last one, which is not, is written again when the first row that is not in it has waited so long."""
+    flush_seconds: float = 30.0
+    """Where the journal is not in the run's folder: what is in the journal is in the run's storage after so long."""
+    writer_seconds: float = 30.0
+    """A process that writes the run and was not heard of for so long may be taken over from."""
+    patience_seconds: float = 120.0
+    """How long the end of a run waits for a storage that does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +151,13 @@ class Report:
     """A line for each model whose games could not go on, and why."""
     taken_out: tuple[str, ...] = ()
     """A line for each worker and each node that was taken out, and why."""
+    unwritten: str | None = None
+    """Why rows still wait in the journal, where the storage did not answer at the end."""
 
     @property
     def complete(self) -> bool:
-        """Every game of the schedule has a result (a void one counts)."""
-        return self.done >= self.total
+        """Every game of the schedule has a result (a void one counts), and all is in the run's storage."""
+        return self.done >= self.total and self.unwritten is None
 
     @property
     def exit_code(self) -> int:

@@ -5,12 +5,12 @@ is one operation; :class:`orchestrator.group_commit.GroupCommit` runs many of th
 game to a worker has an **epoch**, larger than all before it; an operation that comes with an older epoch than the
 game's present one is refused, so that a worker that was given up and comes back late alters nothing.
 
-Finished games, decisions and calls are rows (JSON, columns as in ``results/schema.py``) that wait to be put into a
-Parquet part. A part's rows are fixed here before its file is written, and are dropped only after the file is in place;
-a part that was being written when the process died is written again, whole, under the same name.
+Finished games, decisions and calls are rows (JSON, columns as in ``results/schema.py``) that wait, in the order in
+which they were committed, to be put into Parquet parts. They are dropped once a checkpoint of the run (see
+:mod:`orchestrator.parts`) says that all up to a certain one are in parts.
 
 **Answers** are what a game in flight is rebuilt from: what came of each LLM call, committed before anything acts on it.
-They are dropped when their game has its result.
+They are dropped when their game's row is in a part.
 """
 
 from __future__ import annotations
@@ -23,63 +23,22 @@ from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.config import ConfigError
+from orchestrator.journal_tables import LAYOUT, TABLES
 
 FILE_NAME: Final = "journal.sqlite"
-LAYOUT: Final = 2
-"""Raised whenever the tables change."""
-
 _EPOCHS_PER_START: Final = 2**32
-
-_TABLES: Final = """
-CREATE TABLE about (layout INTEGER NOT NULL, run TEXT NOT NULL);
--- A start is one process that worked on the run.
-CREATE TABLE starts (start INTEGER PRIMARY KEY, process TEXT NOT NULL, started_at INTEGER NOT NULL);
--- Games that a worker has now.
-CREATE TABLE leases (
-    game_id TEXT PRIMARY KEY, attempt INTEGER NOT NULL, epoch INTEGER NOT NULL, worker TEXT NOT NULL
-) WITHOUT ROWID;
--- Tries that failed and count. A game that was lost with its worker without being the cause has no row here.
-CREATE TABLE attempts (
-    game_id TEXT NOT NULL, attempt INTEGER NOT NULL, cause TEXT NOT NULL, detail TEXT NOT NULL, worker TEXT NOT NULL,
-    epoch INTEGER NOT NULL, failed_at INTEGER NOT NULL, PRIMARY KEY (game_id, attempt)
-) WITHOUT ROWID;
-CREATE TABLE games (
-    seq INTEGER PRIMARY KEY, game_id TEXT NOT NULL UNIQUE, entrant_0 TEXT NOT NULL, entrant_1 TEXT NOT NULL,
-    outcome TEXT NOT NULL, winner_seat INTEGER, part INTEGER, row BLOB
-);
--- What came of the LLM calls of games in flight. "decision" counts the seat's own decisions, "place" the game's.
-CREATE TABLE answers (
-    game_id TEXT NOT NULL, seat INTEGER NOT NULL, decision INTEGER NOT NULL, call INTEGER NOT NULL,
-    place INTEGER NOT NULL, digest TEXT NOT NULL, answer BLOB NOT NULL, PRIMARY KEY (game_id, seat, decision, call)
-);
--- All that was answered so far, whatever became of the games.
-CREATE TABLE spending (
-    entrant TEXT PRIMARY KEY, calls INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
-    cached_input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, reasoning_tokens INTEGER NOT NULL,
-    cost_usd REAL NOT NULL, queue_seconds REAL NOT NULL
-) WITHOUT ROWID;
--- A row is NULL once it is in a part. The rest stays until its game is finished, so that no row is taken twice.
-CREATE TABLE decisions (
-    seq INTEGER PRIMARY KEY, game_id TEXT NOT NULL, decision INTEGER NOT NULL, part INTEGER, row BLOB,
-    UNIQUE (game_id, decision)
-);
-CREATE TABLE calls (
-    seq INTEGER PRIMARY KEY, game_id TEXT NOT NULL, decision INTEGER NOT NULL, call INTEGER NOT NULL, part INTEGER,
-    row BLOB, UNIQUE (game_id, decision, call)
-);
-CREATE TABLE parts (
-    kind TEXT NOT NULL, part INTEGER NOT NULL, written INTEGER NOT NULL, PRIMARY KEY (kind, part)
-) WITHOUT ROWID;
-CREATE INDEX waiting_games ON games (seq) WHERE part IS NULL;
-CREATE INDEX decisions_by_part ON decisions (part) WHERE part IS NOT NULL;
-CREATE INDEX calls_by_part ON calls (part) WHERE part IS NOT NULL;
-CREATE INDEX waiting_decisions ON decisions (seq) WHERE part IS NULL;
-CREATE INDEX waiting_calls ON calls (seq) WHERE part IS NULL;
-"""
 
 PART_KINDS: Final = ("games", "decisions", "calls")
 UNFIT_WORKER: Final = "unfit_worker"
 """The cause of tries that failed because their worker fails what others can play; they do not count."""
+ANSWERS: Final = "answers"
+
+_ADD_ANSWER: Final = (
+    "INSERT INTO answers (game_id, seat, decision, call, place, digest, answer) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_ADD_ATTEMPT: Final = (
+    "INSERT INTO attempts (game_id, attempt, cause, detail, worker, epoch, failed_at) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
 
 
 class StaleEpoch(RuntimeError):
@@ -183,11 +142,12 @@ class Journal:
     """The journal in ``folder``, which must be held by a lock; used by one thread at a time.
 
     Opening begins a new start: whatever an earlier start had granted is free again, and its epochs are old. ``run`` is
-    where the run is kept, ``process`` says who opens, ``started_at`` when in microseconds since 1970. Raises
-    :class:`ConfigError` for a file that is not a journal of this layout or belongs to another run.
+    where the run is kept, ``process`` says who opens, ``started_at`` when in microseconds since 1970, ``writer`` is the
+    epoch as the run's writer. Raises :class:`ConfigError` for a file that is not a journal of this layout or belongs to
+    another run.
     """
 
-    def __init__(self, folder: Path, run: str, process: str, started_at: int) -> None:
+    def __init__(self, folder: Path, run: str, process: str, started_at: int, writer: int = 0) -> None:
         path = folder / FILE_NAME
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
@@ -196,7 +156,9 @@ class Journal:
             with self.transaction():
                 self._make_tables(path, run)
                 self._db.execute("DELETE FROM leases")
-                self._db.execute("INSERT INTO starts (process, started_at) VALUES (?, ?)", (process, started_at))
+                self._db.execute(
+                    "INSERT INTO starts (process, started_at, writer) VALUES (?, ?, ?)", (process, started_at, writer)
+                )
                 self.start = int(self._one("SELECT max(start) FROM starts"))
         except sqlite3.DatabaseError as error:
             self._db.close()
@@ -252,8 +214,9 @@ class Journal:
             SELECT game_id, max(attempt), count(*) FILTER (WHERE cause != '{UNFIT_WORKER}'),
                 group_concat(DISTINCT worker || ' of start ' || (epoch / {_EPOCHS_PER_START}))
             FROM attempts WHERE game_id IN ({marks}) GROUP BY game_id"""
-        found = self._db.execute(query, game_ids)
-        return {row[0]: Failures(row[1], row[2], frozenset(row[3].split(","))) for row in found}
+        return {
+            row[0]: Failures(row[1], row[2], frozenset(row[3].split(","))) for row in self._db.execute(query, game_ids)
+        }
 
     def grant(self, games: Iterable[tuple[str, int]], worker: str) -> list[Grant]:
         """Give games, each with the number of its try, to ``worker``; whoever had one of them has it no more."""
@@ -279,14 +242,13 @@ class Journal:
         for game in games:
             if self._holds(game.game_id, game.epoch):
                 self._db.execute("DELETE FROM leases WHERE game_id = ?", (game.game_id,))
-                self._db.execute(
-                    "INSERT INTO games (game_id, entrant_0, entrant_1, outcome, winner_seat, row) "
-                    "VALUES (?, ?, ?, ?, ?, ?)",
-                    (game.game_id, *game.entrants, game.outcome, game.winner_seat, game.row),
+                added = self._db.execute(
+                    "INSERT INTO games (game_id, entrant_0, entrant_1, outcome, winner_seat) VALUES (?, ?, ?, ?, ?)",
+                    (game.game_id, *game.entrants, game.outcome, game.winner_seat),
                 )
-                self._db.execute("DELETE FROM answers WHERE game_id = ?", (game.game_id,))
+                self._db.execute("INSERT INTO games_rows (seq, row) VALUES (?, ?)", (added.lastrowid, game.row))
                 for table in ("decisions", "calls"):
-                    self._db.execute(f"DELETE FROM {table} WHERE game_id = ? AND row IS NULL", (game.game_id,))
+                    self._db.execute(f"DELETE FROM {table} WHERE game_id = ?", (game.game_id,))
                 counted.append(game.game_id)
         return counted
 
@@ -295,19 +257,7 @@ class Journal:
         counted = []
         for failed in attempts:
             if self._holds(failed.game_id, failed.epoch):
-                self._db.execute(
-                    "INSERT INTO attempts (game_id, attempt, cause, detail, worker, epoch, failed_at) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        failed.game_id,
-                        failed.attempt,
-                        failed.cause,
-                        failed.detail,
-                        failed.worker,
-                        failed.epoch,
-                        failed.failed_at,
-                    ),
-                )
+                self._db.execute(_ADD_ATTEMPT, _attempt_values(failed))
                 self._db.execute("DELETE FROM leases WHERE game_id = ?", (failed.game_id,))
                 counted.append(failed.game_id)
         return counted
@@ -357,7 +307,7 @@ class Journal:
         self.add_spending(entrant, spending)
         if not self._holds(game_id, epoch):
             return False
-        self._db.execute("INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", (game_id, *astuple(answer)))
+        self._db.execute(_ADD_ANSWER, (game_id, *astuple(answer)))
         return True
 
     def add_spending(self, entrant: str, spending: Spending) -> None:
@@ -380,21 +330,16 @@ class Journal:
         Raises :class:`StaleEpoch` for a writer who has lost the game.
         """
         self._require(game_id, epoch)
-        self._db.execute(
-            "INSERT OR IGNORE INTO decisions (game_id, decision, row) VALUES (?, ?, ?)", (game_id, decision, row)
-        )
-        self._db.executemany(
-            "INSERT OR IGNORE INTO calls (game_id, decision, call, row) VALUES (?, ?, ?, ?)",
-            [(game_id, decision, call, text) for call, text in calls],
-        )
+        if self._db.execute("INSERT OR IGNORE INTO decisions VALUES (?, ?)", (game_id, decision)).rowcount:
+            self._db.execute("INSERT INTO decisions_rows (row) VALUES (?)", (row,))
+        self.record_calls(game_id, epoch, [(decision, call, text) for call, text in calls])
 
     def record_calls(self, game_id: str, epoch: int, calls: Iterable[tuple[int, int, bytes]]) -> None:
-        """Take rows of calls, by place of the decision and number, that no decision came of."""
+        """Take rows of calls, by place of the decision and number; one that is there already is left as it is."""
         self._require(game_id, epoch)
-        self._db.executemany(
-            "INSERT OR IGNORE INTO calls (game_id, decision, call, row) VALUES (?, ?, ?, ?)",
-            [(game_id, *call) for call in calls],
-        )
+        for decision, call, row in calls:
+            if self._db.execute("INSERT OR IGNORE INTO calls VALUES (?, ?, ?)", (game_id, decision, call)).rowcount:
+                self._db.execute("INSERT INTO calls_rows (row) VALUES (?)", (row,))
 
     def unused_answers(self, game_id: str) -> list[Answer]:
         """Those of :meth:`answers` of which no decision has come yet."""
@@ -417,70 +362,120 @@ class Journal:
 
     def waiting(self, kind: str) -> int:
         """How many rows of ``kind`` are in no part yet."""
-        return int(self._one(f"SELECT count(*) FROM {_known(kind)} WHERE part IS NULL"))
+        return int(self._one(f"SELECT count(*) FROM {_known(kind)}_rows"))
 
-    def plan_part(self, kind: str, most: int) -> int | None:
-        """Fix the rows of the next part, the oldest ``most`` that wait; returns its number, ``None`` if none wait."""
-        table = _known(kind)
-        part = int(self._one("SELECT coalesce(max(part), 0) + 1 FROM parts WHERE kind = ?", kind))
-        oldest = f"SELECT seq FROM {table} WHERE part IS NULL ORDER BY seq LIMIT ?"
-        chosen = self._db.execute(f"UPDATE {table} SET part = ? WHERE seq IN ({oldest})", (part, most))
-        if not chosen.rowcount:
-            return None
-        self._db.execute("INSERT INTO parts (kind, part, written) VALUES (?, ?, 0)", (kind, part))
-        return part
+    def marks(self) -> dict[str, int]:
+        """The last row of each kind, and the last answer, that has been committed."""
+        return {
+            kind: int(self._one(f"SELECT coalesce(max(seq), 0) FROM {table}"))
+            for kind, table in (*((kind, f"{kind}_rows") for kind in PART_KINDS), (ANSWERS, ANSWERS))
+        }
 
-    def unwritten_parts(self, kind: str) -> list[int]:
-        """Parts whose rows are fixed and whose file may not be in place."""
-        query = "SELECT part FROM parts WHERE kind = ? AND NOT written ORDER BY part"
-        return [row[0] for row in self._db.execute(query, (kind,))]
+    def taken(self) -> dict[str, int]:
+        """The last row of each kind that is in a part; 0 where none is."""
+        return dict.fromkeys(PART_KINDS, 0) | dict(self._db.execute("SELECT kind, seq FROM taken"))
 
-    def part_rows(self, kind: str, part: int) -> list[bytes]:
-        """The rows of a part that is not written yet, always in the same order."""
-        query = f"SELECT row FROM {_known(kind)} WHERE part = ? ORDER BY seq"
-        return [row[0] for row in self._db.execute(query, (part,))]
+    def rows(self, kind: str, after: int, upto: int, most: int, size: int) -> tuple[list[bytes], int]:
+        """The oldest rows between those numbers, up to ``most`` or about ``size`` bytes, and the last one's number."""
+        query = f"SELECT seq, row FROM {_known(kind)}_rows WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
+        found: list[bytes] = []
+        for seq, row in self._db.execute(query, (after, upto, most)):
+            found.append(row)
+            after = seq
+            size -= len(row)
+            if size <= 0:
+                break
+        return found, after
 
-    def part_written(self, kind: str, part: int) -> None:
-        """Note that a part's file is in place, and drop its rows.
+    def drop_taken(self, taken: Mapping[str, int]) -> None:
+        """Note that all rows up to those numbers are in parts, and drop them, and the answers of these games."""
+        before = self.taken()
+        for kind in PART_KINDS:
+            upto = taken.get(kind, 0)
+            if upto > before[kind]:
+                self._db.execute("INSERT OR REPLACE INTO taken VALUES (?, ?)", (kind, upto))
+                self._db.execute(f"DELETE FROM {kind}_rows WHERE seq <= ?", (upto,))
+        upto = taken.get("games", 0)
+        if upto > before["games"] and self._one("SELECT EXISTS (SELECT 1 FROM answers)"):
+            games = "SELECT game_id FROM games WHERE seq > ? AND seq <= ?"
+            self._db.execute(f"DELETE FROM answers WHERE game_id IN ({games})", (before["games"], upto))
 
-        Of a decision or call of a game in flight it is kept that it is in a part, of all others nothing.
-        """
-        table = _known(kind)
-        self._db.execute("UPDATE parts SET written = 1 WHERE kind = ? AND part = ?", (kind, part))
-        if kind != "games":
-            self._db.execute(f"DELETE FROM {table} WHERE part = ? AND game_id IN (SELECT game_id FROM games)", (part,))
-        self._db.execute(f"UPDATE {table} SET row = NULL WHERE part = ?", (part,))
+    # A journal that is lost is made anew from what the storage has
 
-    def written_parts(self, kind: str) -> list[int]:
-        """Parts whose files are in place."""
-        query = "SELECT part FROM parts WHERE kind = ? AND written ORDER BY part"
-        return [row[0] for row in self._db.execute(query, (kind,))]
+    def knows_writer(self, epoch: int) -> bool:
+        """Whether a start with this journal was the run's writer of that epoch."""
+        return bool(self._one("SELECT EXISTS (SELECT 1 FROM starts WHERE writer = ?)", epoch))
 
-    def adopt_rows(self, kind: str, part: int) -> None:
-        """Take over a part of decisions or calls of finished games that was written by a journal that is lost."""
-        self._db.execute("INSERT INTO parts (kind, part, written) VALUES (?, ?, 1)", (_known(kind), part))
-
-    def adopt_part(self, part: int, games: Iterable[Mapping[str, object]]) -> None:
-        """Take over a part of finished games that was written by a journal that is lost."""
-        self._db.execute("INSERT INTO parts (kind, part, written) VALUES ('games', ?, 1)", (part,))
-        self._db.executemany(
-            "INSERT INTO games (game_id, entrant_0, entrant_1, outcome, winner_seat, part) "
-            "VALUES (:game_id, :entrant_0, :entrant_1, :outcome, :winner_seat, :part)",
-            [{**game, "part": part} for game in games],
+    def answers_between(self, after: int, upto: int, most: int) -> list[tuple[int, str, Answer]]:
+        """Number, game and answer of the first ``most`` answers between those numbers."""
+        query = (
+            "SELECT seq, game_id, seat, decision, call, place, digest, answer FROM answers "
+            "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?"
         )
+        return [(row[0], row[1], Answer(*row[2:])) for row in self._db.execute(query, (after, upto, most))]
+
+    def open_attempts(self) -> list[FailedAttempt]:
+        """The tries that failed and counted of games that have no result yet."""
+        query = (
+            "SELECT game_id, attempt, epoch, cause, detail, worker, failed_at FROM attempts "
+            "WHERE NOT EXISTS (SELECT 1 FROM games WHERE games.game_id = attempts.game_id) ORDER BY epoch"
+        )
+        return [FailedAttempt(*row) for row in self._db.execute(query)]
+
+    def begin_adopting(self) -> None:
+        """What follows is half of something until :meth:`end_adopting`; a later start that finds it so begins anew."""
+        self._db.execute("UPDATE about SET adopting = 1")
+
+    def end_adopting(self) -> None:
+        """All that the storage has is here."""
+        upto = self._one("SELECT coalesce(max(seq), 0) FROM games")
+        self._db.execute("INSERT OR REPLACE INTO taken VALUES ('games', ?)", (upto,))
+        self._db.execute("UPDATE about SET adopting = 0")
+
+    def adopt_games(self, games: Iterable[Mapping[str, object]]) -> None:
+        """Take over finished games that are in parts."""
+        self._db.executemany(
+            "INSERT INTO games (game_id, entrant_0, entrant_1, outcome, winner_seat) "
+            "VALUES (:game_id, :entrant_0, :entrant_1, :outcome, :winner_seat)",
+            games,
+        )
+
+    def adopt_keys(self, kind: str, keys: Iterable[Sequence[object]]) -> None:
+        """Take over which decisions (game, number) or calls (game, decision, number) of games in flight are in parts."""
+        marks = "?, ?" if _known(kind) == "decisions" else "?, ?, ?"
+        self._db.executemany(f"INSERT INTO {kind} VALUES ({marks})", keys)
+
+    def adopt_answers(self, answers: Iterable[tuple[str, Answer]]) -> None:
+        """Take over answers of games in flight."""
+        self._db.executemany(_ADD_ANSWER, [(game_id, *astuple(answer)) for game_id, answer in answers])
+
+    def adopt_attempts(self, attempts: Iterable[FailedAttempt]) -> None:
+        """Take over tries that failed and counted."""
+        self._db.executemany(_ADD_ATTEMPT, [_attempt_values(failed) for failed in attempts])
+
+    def clear(self) -> None:
+        """Forget all but the starts."""
+        for table in ("leases", "attempts", "games", "answers", "spending", "decisions", "calls", "taken"):
+            self._db.execute(f"DELETE FROM {table}")
+        for kind in PART_KINDS:
+            self._db.execute(f"DELETE FROM {kind}_rows")
+        self._db.execute("UPDATE about SET adopting = 0")
 
     def _make_tables(self, path: Path, run: str) -> None:
         if self._one("SELECT count(*) FROM sqlite_master") == 0:
-            for statement in _TABLES.split(";"):
+            for statement in TABLES.split(";"):
                 self._db.execute(statement)
-            self._db.execute("INSERT INTO about (layout, run) VALUES (?, ?)", (LAYOUT, run))
+            self._db.execute("INSERT INTO about VALUES (?, ?, 0)", (LAYOUT, run))
             return
         layout = self._one("SELECT layout FROM about")
         other = self._one("SELECT run FROM about")
         if layout != LAYOUT:
-            raise ConfigError(f"{path} has journal layout {layout}; this program reads layout {LAYOUT}")
+            older = "; python -m jobs.migrate run=NAME brings it up to date" if layout < LAYOUT else ""
+            raise ConfigError(f"{path} has journal layout {layout}; this program reads layout {LAYOUT}{older}")
         if other != run:
             raise ConfigError(f"storage.journal_dir: {path} is the journal of the run {other}, not of {run}")
+        if self._one("SELECT adopting FROM about"):
+            self.clear()
 
     def _holds(self, game_id: str, epoch: int) -> bool:
         row = self._db.execute("SELECT epoch FROM leases WHERE game_id = ?", (game_id,)).fetchone()
@@ -492,6 +487,18 @@ class Journal:
 
     def _one(self, query: str, *values: object) -> Any:
         return self._db.execute(query, values).fetchone()[0]
+
+
+def _attempt_values(failed: FailedAttempt) -> tuple[object, ...]:
+    return (
+        failed.game_id,
+        failed.attempt,
+        failed.cause,
+        failed.detail,
+        failed.worker,
+        failed.epoch,
+        failed.failed_at,
+    )
 
 
 def _known(kind: str) -> str:

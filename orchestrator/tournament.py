@@ -6,40 +6,34 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from math import inf
-from pathlib import Path
-from typing import TextIO
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import Final, TextIO
 
 from agents.factory import make_agent
 from engine.match import MatchSpec
 from engine.registry import new_match
 from orchestrator.access import check_address, show_token
-from orchestrator.calls import now_microseconds
 from orchestrator.cluster import RayCluster, WorkerPool, check_object_store
 from orchestrator.config import ConfigError, Report, TournamentConfig
-from orchestrator.disks import FolderLock, require_local_disk
 from orchestrator.dispatch import Dispatcher
-from orchestrator.group_commit import GroupCommit
 from orchestrator.identity import check_same, engine_version, identity_of
-from orchestrator.journal import PART_KINDS, Journal, Spending
 from orchestrator.keys import key_variables
-from orchestrator.parts import PartWriter, part_name
 from orchestrator.play import Setup
 from orchestrator.progress import ProgressDisplay, Standing
 from orchestrator.providers import Providers, resolved
 from orchestrator.reporting import Reporting
 from orchestrator.schedule import Schedule, check_balance
 from orchestrator.staff import Staff
+from orchestrator.start import OpenedRun, journal_folder, opened_run
 from orchestrator.stop import StopSignals
-from results.location import Location, StorageError
+from results.location import Location
 from results.manifest import MANIFEST_NAME, Manifest
+from results.schema import SCHEMA_VERSION
 from results.store import Run
+
+_STOP_PATIENCE_SECONDS: Final = 3.0
+"""How long a run that was stopped, or has failed, waits at its end for a storage that does not answer."""
 
 
 def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Report:
@@ -59,40 +53,32 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
     providers = Providers(config)
     location = Location.parse(config.storage.root).child(config.run)
     manifest = _manifest(config, schedule, location)
-    folder = _journal_folder(config, location)
-    lock = FolderLock(folder, f"run {config.run!r}")
-    try:
-        with StopSignals() as stop:
-            process = f"process {os.getpid()} on {socket.gethostname()}"
-            # A journal in the run's own folder moves with it; one that lies elsewhere belongs to one address.
-            belongs_to = config.run if config.storage.journal_dir is None else location.path
-            journal = Journal(folder, belongs_to, process, now_microseconds())
-            commits = GroupCommit(journal)
-            try:
-                run = _open_run(config, location, manifest, commits.call(journal.counts)[0])
-                _check_parts(run, journal, commits)
-                return _play(config, schedule, run, journal, commits, providers, stop, stream or sys.stderr, began)
-            finally:
-                commits.close()
-    finally:
-        lock.release()
+    folder = journal_folder(config, location)
+    stream = stream or sys.stderr
+
+    def say(line: str) -> None:
+        print(line, file=stream, flush=True)
+
+    with StopSignals() as stop, opened_run(config, location, manifest, folder, say) as opened:
+        return _play(config, schedule, opened, providers, stop, stream, began)
 
 
 def _play(
     config: TournamentConfig,
     schedule: Schedule,
-    run: Run,
-    journal: Journal,
-    commits: GroupCommit,
+    opened: OpenedRun,
     providers: Providers,
     stop: StopSignals,
     stream: TextIO,
     began: float,
 ) -> Report:
-    parts = PartWriter(run, commits, journal, config.storage)
+    run, journal, commits = opened.run, opened.journal, opened.commits
     done, void = commits.call(journal.counts)
     standing = Standing(len(schedule), done, void, commits.call(journal.scores))
     display = ProgressDisplay(standing, stream, more=providers.line)
+    parts = opened.part_writer(config, display.say)
+    patience = _STOP_PATIENCE_SECONDS
+    unwritten: str | None = None
     taken_out: list[str] = []
     reporting = Reporting(config, run.location, standing, providers)
     try:
@@ -120,6 +106,8 @@ def _play(
                         staff,
                         stop.asked,
                     ).run()
+                    if not stop.asked():
+                        patience = config.storage.patience_seconds
                 finally:
                     providers.close(pool)
                     reporting.close_metrics()
@@ -128,7 +116,7 @@ def _play(
                     pool.close()
     finally:
         # Whatever went wrong, what has been played is written as far as that is possible.
-        parts.close()
+        unwritten = parts.close(patience if standing.done < standing.total else config.storage.patience_seconds)
         display.close()
         reporting.close()
     return Report(
@@ -142,6 +130,7 @@ def _play(
         run_path=run.location.path,
         paused=providers.paused,
         taken_out=tuple(taken_out),
+        unwritten=unwritten,
     )
 
 
@@ -155,6 +144,9 @@ def check_settings(config: TournamentConfig, schedule: Schedule) -> None:
         ("limits.drain_seconds", limits.drain_seconds, 0),
         ("cluster.batch_seconds", cluster.batch_seconds, 0),
         ("storage.part_seconds", config.storage.part_seconds, 0),
+        ("storage.flush_seconds", config.storage.flush_seconds, 0),
+        ("storage.writer_seconds", config.storage.writer_seconds, 0),
+        ("storage.patience_seconds", config.storage.patience_seconds, 0),
     ):
         if not least < value < inf:
             raise ConfigError(f"{path}: {value!r} is not a number larger than {least}")
@@ -191,6 +183,11 @@ def _manifest(config: TournamentConfig, schedule: Schedule, location: Location) 
     identity = identity_of(config)
     if location.child(MANIFEST_NAME).exists():
         there = Run.open(location).manifest
+        if there.schema_version != SCHEMA_VERSION:
+            raise ConfigError(
+                f"run {config.run!r} was written with schema version {there.schema_version}, which can be read but not "
+                f"played on; python -m jobs.migrate run={config.run} makes it one of version {SCHEMA_VERSION}"
+            )
         check_same(config.run, there.identity, identity, config.extend)
         starts = there.starts
     else:
@@ -210,111 +207,5 @@ def _manifest(config: TournamentConfig, schedule: Schedule, location: Location) 
         },
         "budget_usd": config.budget.usd,
     }
-    return Manifest(config.run, identity, schedule.digest(), engine_version(config), starts=(*starts, begun))
-
-
-def _journal_folder(config: TournamentConfig, location: Location) -> Path:
-    """The journal's folder, made where it is missing, on a disk that is fit for it."""
-    if config.storage.journal_dir is not None:
-        folder = Path(config.storage.journal_dir).expanduser().absolute() / config.run
-    elif location.is_local:
-        folder = Path(location.path) / "journal"
-    else:
-        raise ConfigError(
-            f"storage.journal_dir: runs in {config.storage.root} need a folder on a local disk for the journal"
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        key = "storage.root" if config.storage.journal_dir is None else "storage.journal_dir"
-        raise StorageError(f"{key}: cannot make {folder}: {error.strerror}") from error
-    require_local_disk(folder)
-    return folder
-
-
-def _open_run(config: TournamentConfig, location: Location, manifest: Manifest, done: int) -> Run:
-    """The run, made where it is missing, with this start in its manifest."""
-    if not location.child(MANIFEST_NAME).exists():
-        if done:
-            raise StorageError(f"{location.path}: manifest.json is gone, though the journal has {done} finished games")
-        return Run.create(location, manifest)
-    run = Run.open(location)
-    # Between our look at it and our taking the lock another process may have altered it.
-    check_same(config.run, run.manifest.identity, manifest.identity, config.extend)
-    run.write_manifest(manifest)
-    run.remove_partials()
-    return run
-
-
-def _check_parts(run: Run, journal: Journal, commits: GroupCommit) -> None:
-    """Bring journal and parts together: take over parts of a journal that is lost, miss none that should be there."""
-    foreign: dict[str, dict[str, int]] = {}
-    for kind in PART_KINDS:
-        there = set(run.part_names(kind))
-        known = {f"{part_name(part)}.parquet" for part in commits.call(journal.written_parts, kind)}
-        if missing := sorted(known - there):
-            raise StorageError(
-                f"{run.location.path}: {kind}/{missing[0]} is gone, though the journal has it as written"
-            )
-        planned = {f"{part_name(part)}.parquet" for part in commits.call(journal.unwritten_parts, kind)}
-        foreign[kind] = {name: _part_number(run, kind, name) for name in sorted(there - known - planned)}
-        if foreign[kind] and (known or commits.call(journal.counts)[0]):
-            raise StorageError(
-                f"{run.location.path}: {kind}/{next(iter(foreign[kind]))} is not from this run's journal"
-            )
-    _adopt(run, journal, commits, foreign)
-
-
-def _part_number(run: Run, kind: str, name: str) -> int:
-    number = name.removeprefix("part-").removesuffix(".parquet")
-    if not number.isdigit():
-        raise StorageError(f"{run.location.path}: {kind}/{name} is not a part that this program writes")
-    return int(number)
-
-
-def _adopt(run: Run, journal: Journal, commits: GroupCommit, foreign: dict[str, dict[str, int]]) -> None:
-    """Take over the parts of a journal that is lost.
-
-    Games that were in flight are played anew, so their decisions and calls go; what the calls have cost stays counted.
-    """
-    columns = ["game_id", "entrant_0", "entrant_1", "outcome", "winner_seat"]
-    games = {number: table.to_pylist() for number, table in _foreign_parts(run, "games", foreign["games"], columns)}
-    finished = pa.array([game["game_id"] for rows in games.values() for game in rows], pa.string())
-    spending = _spending(run.calls()) if foreign["calls"] else {}
-    for kind in ("decisions", "calls"):
-        for number, table in _foreign_parts(run, kind, foreign[kind]):
-            kept = table.filter(pc.is_in(table["game_id"], finished))
-            if kept.num_rows < table.num_rows:
-                run.write_part(kind, kept, part_name(number))
-
-    def take_over() -> None:
-        for number, rows in games.items():
-            journal.adopt_part(number, rows)
-        for kind in ("decisions", "calls"):
-            for number in foreign[kind].values():
-                journal.adopt_rows(kind, number)
-        for entrant, spent in spending.items():
-            journal.add_spending(entrant, spent)
-
-    # All at once, lest a start that is killed here leaves half of it.
-    commits.call(take_over)
-
-
-def _foreign_parts(
-    run: Run, kind: str, foreign: dict[str, int], columns: Sequence[str] | None = None
-) -> Iterator[tuple[int, pa.Table]]:
-    """Number and table of those parts of ``kind`` that ``foreign`` has by name."""
-    if foreign:
-        for name, table in zip(run.part_names(kind), run.parts(kind, columns), strict=True):
-            if name in foreign:
-                yield foreign[name], table
-
-
-def _spending(calls: pa.Table) -> dict[str, Spending]:
-    """What the calls of each entrant took."""
-    names = [field.name for field in fields(Spending) if field.name != "calls"]
-    summed = calls.group_by("entrant").aggregate([("game_id", "count"), *((name, "sum") for name in names)])
-    return {
-        row["entrant"]: Spending(row["game_id_count"], *(row[f"{name}_sum"] for name in names))
-        for row in summed.to_pylist()
-    }
+    versions = (schedule.digest(), engine_version(config))
+    return Manifest(config.run, identity, *versions, starts=(*starts, begun), checkpointed=True)

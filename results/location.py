@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +12,15 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.fs as pa_fs
 
-_OBJECT_STORES = frozenset({"s3", "gcs", "abfs"})
+from results.object_store import OBJECT_STORES, refuse_credentials, s3_file_system
 
 
 class StorageError(ValueError):
     """A place that cannot be understood or reached; one line that says which and why."""
+
+
+class StorageUnreachable(StorageError):
+    """A place that did not answer, or not as it should; it may well do so later."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class Location:
     def parse(cls, address: str | os.PathLike[str]) -> Self:
         """Take a local path (relative to the working directory) or any ``pyarrow.fs`` address such as ``s3://b/x``.
 
-        Raises :class:`StorageError` for an address that pyarrow does not understand.
+        Raises :class:`StorageError` for an address that pyarrow does not understand or that holds credentials.
         """
         text = os.fspath(address)
         if not text.strip():
@@ -37,10 +42,19 @@ class Location:
         if "://" not in text:
             return cls(pa_fs.LocalFileSystem(), str(Path(text).expanduser().absolute()))
         try:
-            filesystem, path = pa_fs.FileSystem.from_uri(text)
+            refuse_credentials(text)
+        except ValueError as error:
+            scheme, _, rest = text.partition("://")
+            shown = (
+                f"{scheme}://…@{rest.rpartition('@')[2]}" if "@" in rest else f"{scheme}://{rest.partition('?')[0]}?…"
+            )
+            raise StorageError(f"cannot use the storage address {shown!r}: {error}") from None
+        try:
+            if text.startswith("s3://"):
+                return cls(*s3_file_system(text))
+            return cls(*pa_fs.FileSystem.from_uri(text))
         except (pa.ArrowException, ValueError, OSError) as error:
             raise StorageError(f"cannot use the storage address {text!r}: {first_line(error)}") from error
-        return cls(filesystem, path)
 
     def child(self, *names: str) -> Location:
         """The location ``names`` below this one."""
@@ -50,6 +64,11 @@ class Location:
     def is_local(self) -> bool:
         """Whether this is a plain path of this machine."""
         return isinstance(self.filesystem, pa_fs.LocalFileSystem)
+
+    @property
+    def is_object_store(self) -> bool:
+        """Whether objects here appear whole at the end of their upload and cannot be renamed."""
+        return self.filesystem.type_name in OBJECT_STORES
 
     def is_file(self) -> bool:
         """Whether there is a file here."""
@@ -63,29 +82,54 @@ class Location:
         try:
             return self.filesystem.get_file_info(self.path)
         except (pa.ArrowException, OSError) as error:
-            raise StorageError(f"cannot reach {self.path}: {first_line(error)}") from error
+            raise StorageUnreachable(f"cannot reach {self.path}: {first_line(error)}") from error
 
     def names(self) -> list[tuple[str, bool]]:
         """Name and whether it is a folder of everything directly here, sorted; empty where there is no folder."""
+        return sorted((info.base_name, info.type == pa_fs.FileType.Directory) for info in self._listed())
+
+    def sizes(self) -> dict[str, int]:
+        """Name and bytes of every file directly here; empty where there is no folder."""
+        return {info.base_name: int(info.size) for info in self._listed() if info.type == pa_fs.FileType.File}
+
+    def _listed(self) -> list[pa_fs.FileInfo]:
         try:
-            found = self.filesystem.get_file_info(pa_fs.FileSelector(self.path, allow_not_found=True))
+            found: list[pa_fs.FileInfo] = self.filesystem.get_file_info(
+                pa_fs.FileSelector(self.path, allow_not_found=True)
+            )
         except NotADirectoryError:
             return []
         except (pa.ArrowException, OSError) as error:
-            raise StorageError(f"cannot list {self.path}: {first_line(error)}") from error
-        return sorted((info.base_name, info.type == pa_fs.FileType.Directory) for info in found)
+            raise StorageUnreachable(f"cannot list {self.path}: {first_line(error)}") from error
+        return found
 
     def read_bytes(self) -> bytes:
-        """The whole file; raises ``OSError`` where there is none."""
+        """The whole file, in one request; raises ``FileNotFoundError`` where there is none, ``OSError`` otherwise."""
         with self.filesystem.open_input_stream(self.path) as stream:
             return bytes(stream.read())
 
-    def write_whole(self, partial: Location, write: Callable[[Any], object]) -> None:
-        """Let ``write`` fill a binary stream at ``partial`` and then move it here, in place of what was here.
+    def delete(self) -> None:
+        """Delete the file here, if there is one."""
+        with contextlib.suppress(FileNotFoundError):
+            self.filesystem.delete_file(self.path)
 
-        A reader never sees half a file. On a local disk the file and its name are on the disk on return. Where
-        ``write`` fails, nothing is left behind.
+    def write_whole(self, partial: Location, write: Callable[[Any], object]) -> None:
+        """Let ``write`` fill a binary stream and put what it wrote here, whole, in place of what was here.
+
+        A reader never sees half a file. It is written to ``partial`` and then moved; in an object store, which has no
+        moving, it is uploaded to this very place, where it appears when all of it has arrived. On a local disk the file
+        and its name are on the disk on return. Where ``write`` or the upload fails, nothing is left behind.
         """
+        self.prepare(partial, write).place()
+
+    def prepare(self, partial: Location, write: Callable[[Any], object]) -> Prepared:
+        """The first half of :meth:`write_whole`: all of it is written, nothing is here yet."""
+        if self.is_object_store:
+            # Closing a stream after half of the data would publish that half: nothing is sent before all is there.
+            sink = pa.BufferOutputStream()
+            write(sink)
+            content = sink.getvalue()
+            return Prepared(self, None, content, len(content))
         partial.parent().make_folder()
         self.parent().make_folder()
         try:
@@ -94,12 +138,10 @@ class Location:
                     write(stream)
                     stream.flush()
                     os.fsync(stream.fileno())
-                os.replace(partial.path, self.path)
-                _sync_folder(os.path.dirname(self.path))
             else:
                 with self.filesystem.open_output_stream(partial.path) as stream:
                     write(stream)
-                self.filesystem.move(partial.path, self.path)
+            return Prepared(self, partial, None, int(partial._info().size))
         except BaseException:
             if partial.is_file():
                 self.filesystem.delete_file(partial.path)
@@ -111,8 +153,36 @@ class Location:
 
     def make_folder(self) -> None:
         """Make this folder and those above it; an object store needs none."""
-        if self.filesystem.type_name not in _OBJECT_STORES:
+        if not self.is_object_store:
             self.filesystem.create_dir(self.path, recursive=True)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A file that is written and not in place yet; ``size`` is in bytes."""
+
+    target: Location
+    partial: Location | None
+    content: pa.Buffer | None
+    size: int
+
+    def place(self) -> None:
+        """Put it in place. In an object store this may be tried again after it has failed."""
+        filesystem = self.target.filesystem
+        if self.partial is None:
+            with filesystem.open_output_stream(self.target.path) as stream:
+                stream.write(self.content)
+            return
+        try:
+            if self.target.is_local:
+                os.replace(self.partial.path, self.target.path)
+                _sync_folder(os.path.dirname(self.target.path))
+            else:
+                filesystem.move(self.partial.path, self.target.path)
+        except BaseException:
+            if self.partial.is_file():
+                filesystem.delete_file(self.partial.path)
+            raise
 
 
 def _sync_folder(path: str) -> None:

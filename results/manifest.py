@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from results.schema import SCHEMA_VERSION
+from results.schema import READABLE_VERSIONS, SCHEMA_VERSION
 
 MANIFEST_NAME = "manifest.json"
 
@@ -21,7 +21,8 @@ class Manifest:
     """``manifest.json``.
 
     ``identity`` is all that can alter a game or a call, as plain JSON values; ``schedule_digest`` the digest of the
-    schedule as it is now; ``starts`` has an entry a start with what may change between starts.
+    schedule as it is now; ``starts`` has an entry a start with what may change between starts. In a ``checkpointed``
+    run a checkpoint says which parts count.
     """
 
     run: str
@@ -30,6 +31,7 @@ class Manifest:
     engine_version: str
     schema_version: int = SCHEMA_VERSION
     starts: tuple[Mapping[str, Any], ...] = field(default=())
+    checkpointed: bool = False
 
     def with_start(self, start: Mapping[str, Any]) -> Self:
         """The same manifest with one start more."""
@@ -41,6 +43,7 @@ class Manifest:
             "run": self.run,
             "schema_version": self.schema_version,
             "engine_version": self.engine_version,
+            **({"checkpointed": True} if self.checkpointed else {}),
             "schedule_digest": self.schedule_digest,
             "identity": self.identity,
             "starts": list(self.starts),
@@ -51,7 +54,7 @@ class Manifest:
     def from_json(cls, text: str | bytes) -> Self:
         """Read :meth:`to_json` back.
 
-        Raises :class:`ManifestError` for text that is not a manifest, or one written by a later schema version.
+        Raises :class:`ManifestError` for text that is no manifest, or of a schema version that cannot be read.
         """
         try:
             content = json.loads(text)
@@ -71,8 +74,9 @@ class Manifest:
             if not isinstance(content.get(key), kind):
                 raise ManifestError(f"{key!r} is missing or not a {kind.__name__}; this is not the manifest of a run")
         version = content["schema_version"]
-        if version != SCHEMA_VERSION:
-            raise ManifestError(f"written with schema version {version}; this program reads version {SCHEMA_VERSION}")
+        if version not in READABLE_VERSIONS:
+            known = " and ".join(map(str, READABLE_VERSIONS))
+            raise ManifestError(f"written with schema version {version}; this program reads versions {known}")
         return cls(
             run=content["run"],
             identity=content["identity"],
@@ -80,4 +84,5 @@ class Manifest:
             engine_version=content["engine_version"],
             schema_version=version,
             starts=tuple(content["starts"]),
+            checkpointed=content.get("checkpointed") is True,
         )

@@ -14,8 +14,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-SCHEMA_VERSION = 1
-"""Raised by one whenever a column is added, removed or changes its meaning."""
+SCHEMA_VERSION = 2
+"""Raised by one whenever a column is added, removed or changes its meaning, or a run is laid out in another way."""
+
+READABLE_VERSIONS = (1, 2)
+"""Versions that can be read as they are: 1 has the same columns and no checkpoints. Only the present one is written."""
 
 VERSION_KEY = b"prizefight.schema_version"
 TABLE_KEY = b"prizefight.table"

@@ -1,13 +1,16 @@
 """The run store: a run's directory on disk or in object storage, its manifest, its parts and its aggregated tables.
 
 A file comes into being whole: it is written under ``.partial/`` with a name that ends in neither ``.parquet`` nor
-``.json`` and then moved into place, so that a reader sees all of it or nothing.
+``.json`` and then moved into place, or uploaded as one object, so that a reader sees all of it or nothing. Which parts
+count is said by the run's checkpoint (:mod:`results.checkpoint`); in a run without one, every part does.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
@@ -17,11 +20,14 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from results.location import Location, StorageError, first_line
+from results.checkpoint import CHECKPOINT_FOLDER, Checkpoint, Part, read_checkpoint
+from results.location import Location, Prepared, StorageError, StorageUnreachable, first_line
 from results.manifest import MANIFEST_NAME, Manifest, ManifestError
 from results.schema import PART_TABLES, SchemaError, check_schema, check_table, columns_of, schema_of
 
 PARTIAL_FOLDER = ".partial"
+_LOOKS = 5
+_LOOK_SECONDS = 0.1
 _PART_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 
 KEYS = {"games": ("game_id",), "decisions": ("game_id", "decision"), "calls": ("game_id", "decision", "call")}
@@ -53,7 +59,9 @@ class Run:
             raise RunError(f"no run at {location.path}: {what}")
         try:
             manifest = Manifest.from_json(manifest_file.read_bytes())
-        except (ManifestError, OSError) as error:
+        except OSError as error:
+            raise StorageUnreachable(f"cannot read {manifest_file.path}: {first_line(error)}") from error
+        except ManifestError as error:
             raise RunError(f"{manifest_file.path}: {first_line(error)}") from error
         return cls(location, manifest)
 
@@ -98,16 +106,71 @@ class Run:
         """A row an LLM call; ``columns`` limits what is read."""
         return self._whole("calls", columns)
 
+    def checkpoint(self) -> Checkpoint | None:
+        """What counts now; ``None`` for a run all of whose parts do. Raises :class:`RunError` where it is lost."""
+        found = read_checkpoint(self.location)
+        if found is None and self.manifest.checkpointed:
+            raise RunError(f"{self.location.child(CHECKPOINT_FOLDER).path} is gone, though the run was begun with it")
+        return found
+
     def part_names(self, table: str) -> list[str]:
-        """File names of the parts of ``table`` that are in place, sorted."""
+        """File names of the parts of ``table`` that count, sorted."""
         _check_parts(table)
+        checkpoint = self.checkpoint()
+        if checkpoint is not None:
+            return sorted(f"{part.name}.parquet" for part in checkpoint.of(table))
         there = self.location.child(table).names()
         return [name for name, is_folder in there if name.endswith(".parquet") and not is_folder]
 
     def parts(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """The parts of ``table`` one after the other, so that a reader need not hold all at once."""
-        for name in self.part_names(table):
-            yield self._read(table, self.location.child(table, name), columns)
+        for _, data in self.named_parts(table, columns):
+            yield data
+
+    def named_parts(self, table: str, columns: Sequence[str] | None = None) -> Iterator[tuple[str, pa.Table]]:
+        """The same with the parts' file names.
+
+        The rows are those that counted when the first part was asked for, whatever the writer does meanwhile.
+        """
+        _check_parts(table)
+        checkpoint = self.checkpoint()
+        if checkpoint is None:
+            for name in self.part_names(table):
+                yield name, self._read(table, self.location.child(table, name), columns)
+        else:
+            for part in checkpoint.of(table):
+                yield f"{part.name}.parquet", self.read_part(table, part, columns)
+
+    def read_part(self, table: str, part: Part, columns: Sequence[str] | None = None) -> pa.Table:
+        """The rows of ``part`` that count, wherever they are by now."""
+        for look in range(_LOOKS):
+            time.sleep(look * _LOOK_SECONDS)
+            if (found := self._rows(table, part, columns)) is not None:
+                return found
+            # Its rows have been taken into another part.
+            now = self.checkpoint()
+            holder = now.holder(table, part.name) if now is not None else None
+            if holder is not None and (whole := self._rows(table, holder[0], columns)) is not None:
+                return whole.slice(holder[1].first, holder[1].rows)
+        raise RunError(f"{self.part_location(table, part.name).path} is gone, though the run's checkpoint has it")
+
+    def _rows(self, table: str, part: Part, columns: Sequence[str] | None) -> pa.Table | None:
+        """The rows of ``part`` from its own file, or from those it is about to take the place of."""
+        location = self.part_location(table, part.name)
+        try:
+            whole = self._read(table, location, columns)
+        except FileNotFoundError:
+            held = [one for one in part.holds if self.part_location(table, one.name).is_file()]
+            if sum(one.rows for one in held) != part.rows:
+                return None
+            return pa.concat_tables([self.read_part(table, Part(one.name, one.rows, 0), columns) for one in held])
+        if len(whole) < part.rows:
+            raise RunError(f"{location.path} has {len(whole)} rows, though {part.rows} were written")
+        return whole.slice(0, part.rows)
+
+    def part_location(self, table: str, name: str) -> Location:
+        """Where the file of the part ``name`` (without ``.parquet``) is."""
+        return self.location.child(table, f"{name}.parquet")
 
     def write_part(self, table: str, data: pa.Table, name: str) -> str:
         """Put ``data`` in place as the part ``name`` (without ``.parquet``) of ``table``; returns the part's path.
@@ -115,18 +178,24 @@ class Run:
         A part of that name is replaced whole, so that a writer that was killed can write the same part again. Raises
         :class:`results.schema.SchemaError` unless ``data`` has exactly the schema, ``ValueError`` for a bad name.
         """
+        self.prepare_part(table, data, name).place()
+        return self.part_location(table, name).path
+
+    def prepare_part(self, table: str, data: pa.Table, name: str) -> Prepared:
+        """The first half of :meth:`write_part`: the part is written, but not in place."""
         _check_parts(table)
         if not _PART_NAME.fullmatch(name) or name.endswith(".parquet"):
             raise ValueError(f"a part's name is letters, digits, '.', '_' and '-' without '.parquet', not {name!r}")
         check_table(table, data)
-        return self._write_table((table, f"{name}.parquet"), table, data)
+        target = self.part_location(table, name)
+        return target.prepare(self._partial(table, f"{name}.parquet"), _parquet(table, data))
 
     def remove_partials(self) -> None:
         """Delete parts and manifests that a killed writer left half written; only the one writer of a run may do so.
 
         What an aggregation, which may go on in another process, is writing is left alone.
         """
-        mine = (MANIFEST_NAME, *(f"{table}-" for table in PART_TABLES))
+        mine = (MANIFEST_NAME, f"{CHECKPOINT_FOLDER}-", *(f"{table}-" for table in PART_TABLES))
         folder = self.location.child(PARTIAL_FOLDER)
         for name, _ in folder.names():
             if name.startswith(mine):
@@ -152,10 +221,11 @@ class Run:
         if table in PART_TABLES:
             return self._whole(table, None)
         location = self.location.child(f"{table}.parquet")
-        if not location.is_file():
+        try:
+            return self._read(table, location, None)
+        except FileNotFoundError:
             name = self.manifest.run
-            raise RunError(f"{location.path} is not there yet; python -m jobs.aggregate run={name} writes it")
-        return self._read(table, location, None)
+            raise RunError(f"{location.path} is not there yet; python -m jobs.aggregate run={name} writes it") from None
 
     def write_table(self, table: str, data: pa.Table, csv: bool = False) -> list[str]:
         """Replace ``<table>.parquet`` (and ``.csv``) whole; returns the paths. Raises ``SchemaError`` as above."""
@@ -191,7 +261,7 @@ class Run:
         twice = counted.filter(pc.greater(counted["count_all"], 1)).sort_by(columns[0]).slice(0, 1).to_pylist()[0]
         where = [
             f"{table}/{name}"
-            for name, part in zip(self.part_names(table), self.parts(table, columns), strict=True)
+            for name, part in self.named_parts(table, columns)
             for row in part.filter(pc.equal(part["game_id"], twice["game_id"])).to_pylist()
             if all(row[column] == twice[column] for column in columns)
         ]
@@ -199,28 +269,47 @@ class Run:
         raise RunError(f"run {self.manifest.run!r} holds {row} more than once: in {' and '.join(where)}")
 
     def _read(self, table: str, location: Location, columns: Sequence[str] | None) -> pa.Table:
+        """All rows of a file; raises ``FileNotFoundError`` where there is none, :class:`RunError` for a bad one."""
         try:
-            with location.filesystem.open_input_file(location.path) as source:
+            # An object may be replaced between two requests: it is read in one.
+            with self._opened(location) as source:
                 file = pq.ParquetFile(source)
                 check_schema(table, file.schema_arrow)
                 schema = _select(table, columns)
                 data: pa.Table = file.read(columns=schema.names)
+        except FileNotFoundError:
+            raise
         except SchemaError as error:
             raise RunError(f"{location.path}: {error}") from error
-        except (pa.ArrowException, OSError) as error:
+        except pa.ArrowInvalid as error:
             raise RunError(f"{location.path} is not a whole Parquet file: {first_line(error)}") from error
+        except (pa.ArrowException, OSError) as error:
+            if location.is_local:
+                raise RunError(f"{location.path} is not a whole Parquet file: {first_line(error)}") from error
+            raise StorageUnreachable(f"cannot read {location.path}: {first_line(error)}") from error
         return data.select(schema.names).replace_schema_metadata(schema.metadata)
 
+    def _opened(self, location: Location) -> Any:
+        if location.is_object_store:
+            return io.BytesIO(location.read_bytes())
+        return location.filesystem.open_input_file(location.path)
+
     def _write_table(self, names: tuple[str, ...], table: str, data: pa.Table) -> str:
-        # The file carries our metadata whatever the caller's table came with.
-        data = data.cast(schema_of(table))
-        return self._write_whole(names, lambda sink: pq.write_table(data, sink, compression="zstd"))
+        return self._write_whole(names, _parquet(table, data))
 
     def _write_whole(self, names: tuple[str, ...], write: Callable[[Any], object]) -> str:
         target = self.location.child(*names)
-        partial = self.location.child(PARTIAL_FOLDER, f"{'-'.join(names)}.{uuid.uuid4().hex}.partial")
-        target.write_whole(partial, write)
+        target.write_whole(self._partial(*names), write)
         return target.path
+
+    def _partial(self, *names: str) -> Location:
+        return self.location.child(PARTIAL_FOLDER, f"{'-'.join(names)}.{uuid.uuid4().hex}.partial")
+
+
+def _parquet(table: str, data: pa.Table) -> Callable[[Any], object]:
+    # The file carries our metadata whatever the caller's table came with.
+    data = data.cast(schema_of(table))
+    return lambda sink: pq.write_table(data, sink, compression="zstd")
 
 
 def run_names(root: Location) -> list[str]:

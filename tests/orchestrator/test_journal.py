@@ -14,7 +14,16 @@ import pytest
 from orchestrator.config import ConfigError
 from orchestrator.disks import FolderLock, JournalLocked, file_system_type
 from orchestrator.group_commit import GroupCommit, JournalUnwritable
-from orchestrator.journal import Answer, FailedAttempt, FinishedGame, Journal, JournalFenced, Spending, StaleEpoch
+from orchestrator.journal import (
+    PART_KINDS,
+    Answer,
+    FailedAttempt,
+    FinishedGame,
+    Journal,
+    JournalFenced,
+    Spending,
+    StaleEpoch,
+)
 
 GAMES = [f"g{number:024x}" for number in range(6)]
 
@@ -118,7 +127,7 @@ def answer(decision: int, call: int, seat: int = 0) -> Answer:
 PAID = Spending(1, 1000, 400, 50, 20, 0.25, 1.5)
 
 
-def test_answers_of_a_game_in_flight_come_back_in_order_over_starts_until_it_is_finished(tmp_path: Path) -> None:
+def test_answers_of_a_game_in_flight_come_back_in_order_over_starts(tmp_path: Path) -> None:
     first = opened(tmp_path)
     epoch = granted(first, GAMES[0])
     for one in (answer(0, 0), answer(0, 1), answer(0, 0, seat=1), answer(1, 0)):
@@ -129,8 +138,6 @@ def test_answers_of_a_game_in_flight_come_back_in_order_over_starts_until_it_is_
     epoch = granted(second, GAMES[0])
     with pytest.raises(sqlite3.IntegrityError):
         second.record_answer(GAMES[0], epoch, "a", answer(1, 0), PAID)
-    second.finish([finished(GAMES[0], epoch)])
-    assert second.answers(GAMES[0]) == []
     second.close()
 
 
@@ -143,48 +150,82 @@ def test_what_a_worker_paid_counts_even_where_it_has_lost_the_game(journal: Jour
     assert journal.spending() == {"a": Spending(2, 2000, 800, 100, 40, 0.5, 3.0)}
 
 
-def test_decisions_and_calls_are_in_one_part_however_often_the_game_is_played_and_leave_nothing(tmp_path: Path) -> None:
+def waiting_rows(journal: Journal, kind: str) -> list[bytes]:
+    return journal.rows(kind, journal.taken()[kind], journal.marks()[kind], 100, 10**6)[0]
+
+
+def test_decisions_and_calls_are_taken_once_however_often_the_game_is_played_and_leave_nothing(tmp_path: Path) -> None:
     journal = opened(tmp_path)
     epoch = granted(journal, GAMES[0])
     journal.record_decision(GAMES[0], epoch, 0, b"decision 0", [(0, b"call 0.0"), (1, b"call 0.1")])
-    for kind, rows in (("decisions", [b"decision 0"]), ("calls", [b"call 0.0", b"call 0.1"])):
-        assert journal.plan_part(kind, 10) == 1
-        assert journal.part_rows(kind, 1) == rows
-        journal.part_written(kind, 1)
+    assert waiting_rows(journal, "decisions") == [b"decision 0"]
+    assert waiting_rows(journal, "calls") == [b"call 0.0", b"call 0.1"]
+    journal.drop_taken(journal.marks())
     # Its worker dies, and it is played again from the start.
     epoch = granted(journal, GAMES[0])
     journal.record_decision(GAMES[0], epoch, 0, b"decision 0 again", [(0, b"call 0.0 again"), (1, b"call 0.1 again")])
     journal.record_decision(GAMES[0], epoch, 1, b"decision 1", [(0, b"call 1.0")])
     journal.finish([finished(GAMES[0], epoch)])
-    for kind, rows in (("decisions", [b"decision 1"]), ("calls", [b"call 1.0"])):
-        assert journal.plan_part(kind, 10) == 2
-        assert journal.part_rows(kind, 2) == rows
-        journal.part_written(kind, 2)
-        assert journal.plan_part(kind, 10) is None
+    assert waiting_rows(journal, "decisions") == [b"decision 1"]
+    assert waiting_rows(journal, "calls") == [b"call 1.0"]
+    journal.drop_taken(journal.marks())
+    assert [journal.waiting(kind) for kind in PART_KINDS] == [0, 0, 0]
     journal.close()
     with sqlite3.connect(tmp_path / "journal.sqlite") as file:
-        for table in ("decisions", "calls", "answers"):
+        for table in ("decisions", "calls", "answers", "games_rows", "decisions_rows", "calls_rows"):
             assert file.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
-def test_a_part_has_each_row_once_and_is_the_same_after_a_kill(tmp_path: Path) -> None:
+def test_rows_come_in_the_order_in_which_they_were_committed_and_wait_until_they_are_taken(tmp_path: Path) -> None:
     first = opened(tmp_path)
     for game_id in GAMES[:5]:
         first.finish([finished(game_id, granted(first, game_id))])
-    assert first.plan_part("games", 3) == 1
-    rows = first.part_rows("games", 1)
+    upto = first.marks()["games"]
+    rows, last = first.rows("games", 0, upto, 3, 10**6)
+    assert rows == [game_id.encode() for game_id in GAMES[:3]]
+    assert first.rows("games", 0, upto, 3, 30)[0] == rows[:2], "about so many bytes and no more"
     first.close()
     second = opened(tmp_path)
     second.finish([finished(GAMES[5], granted(second, GAMES[5]))])
-    assert second.unwritten_parts("games") == [1]
-    assert second.part_rows("games", 1) == rows == [game_id.encode() for game_id in GAMES[:3]]
-    second.part_written("games", 1)
-    assert second.plan_part("games", 10) == 2
-    assert second.part_rows("games", 2) == [game_id.encode() for game_id in GAMES[3:]]
-    second.part_written("games", 2)
-    assert second.plan_part("games", 10) is None
-    assert second.written_parts("games") == [1, 2]
+    assert second.rows("games", last, upto, 10, 10**6)[0] == [game_id.encode() for game_id in GAMES[3:5]]
+    second.drop_taken({"games": last})
+    assert (second.waiting("games"), second.taken()["games"]) == (3, last)
+    second.drop_taken({"games": second.marks()["games"]})
+    second.drop_taken({"games": last})
+    assert second.waiting("games") == 0
+    assert second.counts() == (6, 0)
     second.close()
+
+
+def test_answers_stay_until_the_row_of_their_game_is_in_a_part(journal: Journal) -> None:
+    for game_id in GAMES[:2]:
+        epoch = granted(journal, game_id)
+        journal.record_answer(game_id, epoch, "a", answer(0, 0), PAID)
+        journal.finish([finished(game_id, epoch)])
+    journal.record_answer(GAMES[2], granted(journal, GAMES[2]), "a", answer(0, 0), PAID)
+    upto = journal.marks()["answers"]
+    assert [game_id for _, game_id, _ in journal.answers_between(0, upto, 10)] == GAMES[:3]
+    journal.drop_taken({"games": 1})
+    assert [game_id for _, game_id, _ in journal.answers_between(0, upto, 10)] == GAMES[1:3]
+    assert len(journal.answers_between(0, upto, 1)) == 1
+
+
+def test_a_journal_that_was_half_made_from_the_storage_is_empty_again(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    game = {"game_id": GAMES[0], "entrant_0": "a", "entrant_1": "b", "outcome": "win", "winner_seat": 0}
+    first.begin_adopting()
+    first.adopt_games([game])
+    first.adopt_answers([(GAMES[1], answer(0, 0))])
+    first.close()
+    second = opened(tmp_path)
+    assert (second.counts(), second.answers(GAMES[1])) == ((0, 0), [])
+    second.begin_adopting()
+    second.adopt_games([game])
+    second.end_adopting()
+    second.close()
+    third = opened(tmp_path)
+    assert (third.counts(), third.waiting("games")) == ((1, 0), 0)
+    third.close()
 
 
 def test_an_operation_that_fails_leaves_no_trace_and_the_others_of_its_transaction_stay(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -217,63 +216,6 @@ def test_a_second_ctrl_c_stops_at_once_and_still_leaves_a_run_that_goes_on(
     assert games_of(config).equals(games_of(undisturbed))
 
 
-@pytest.mark.parametrize("when", ["before the file is in place", "after the file is in place"])
-def test_a_part_whose_writer_is_killed_holds_each_game_once_in_the_end(tmp_path: Path, when: str) -> None:
-    config = tournament(tmp_path, games=60, turns=4)
-    assert run_tournament(config).exit_code == 0
-    whole = games_of(config)
-    _undo_parts(tmp_path / "r")
-    program = f"""
-import os, signal
-from results.store import Run
-write = Run.write_part
-def killed(self, table, data, name):
-    if {when!r}.startswith("after"):
-        write(self, table, data, name)
-    else:
-        folder = self.location.child(".partial")
-        folder.make_folder()
-        open(folder.child("games-part-000001.parquet.half").path, "wb").write(b"half a part")
-    os.kill(os.getpid(), signal.SIGKILL)
-Run.write_part = killed
-import pickle, sys
-from orchestrator import run_tournament
-run_tournament(pickle.load(sys.stdin.buffer))
-"""
-    import pickle
-
-    child = subprocess.run([sys.executable, "-c", program], input=pickle.dumps(config), check=False)
-    assert child.returncode == -signal.SIGKILL
-    assert run_tournament(config).played == 0
-    assert games_of(config).equals(whole)
-    assert not list((tmp_path / "r" / ".partial").glob("*"))
-
-
-def _undo_parts(run: Path) -> None:
-    """Put a finished run back to where its games are in the journal and in no part."""
-    import json
-    import sqlite3
-
-    columns = {row["game_id"]: row for part in sorted((run / "games").glob("*.parquet")) for row in _rows(part)}
-    journal = sqlite3.connect(run / "journal" / "journal.sqlite")
-    for game_id, row in columns.items():
-        journal.execute("UPDATE games SET part = NULL, row = ? WHERE game_id = ?", (json.dumps(row).encode(), game_id))
-    journal.execute("DELETE FROM parts")
-    journal.commit()
-    journal.close()
-    shutil.rmtree(run / "games")
-
-
-def _rows(part: Path) -> list[dict[str, object]]:
-    import pyarrow.parquet as pq
-
-    rows: list[dict[str, object]] = pq.read_table(part).to_pylist()
-    for row in rows:
-        for name in ("started_at", "finished_at"):
-            row[name] = round(row[name].timestamp() * 1e6)  # type: ignore[attr-defined]
-    return rows
-
-
 def test_a_run_whose_journal_is_lost_goes_on_from_its_parts(tmp_path: Path) -> None:
     config = tournament(tmp_path, games=20, turns=4)
     assert run_tournament(config).exit_code == 0
@@ -283,12 +225,24 @@ def test_a_run_whose_journal_is_lost_goes_on_from_its_parts(tmp_path: Path) -> N
     assert set(games_of(longer)["game_id"].to_pylist()) == {game.game_id for game in Schedule(longer)}
 
 
-def test_a_run_that_misses_a_part_or_its_manifest_is_refused(tmp_path: Path) -> None:
+def test_a_run_that_misses_a_part_or_its_manifest_or_has_a_torn_part_is_refused(tmp_path: Path) -> None:
     config = tournament(tmp_path, games=4, turns=4)
     assert run_tournament(config).exit_code == 0
-    (tmp_path / "r" / "games" / "part-000001.parquet").unlink()
-    with pytest.raises(StorageError, match=r"part-000001\.parquet is gone, though the journal has it as written"):
+    (part,) = (tmp_path / "r" / "games").glob("*.parquet")
+    whole = part.read_bytes()
+    part.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StorageError, match=rf"games/{part.name} is torn: {len(whole) // 2} bytes, {len(whole)} were"):
         run_tournament(config)
+    part.unlink()
+    for read in (lambda: run_tournament(config), Run.open(tmp_path / "r").games):
+        with pytest.raises(StorageError, match=rf"games/{part.name} is gone, though the run's checkpoint has it"):
+            read()
+    part.write_bytes(whole)
+    assert run_tournament(config).played == 0
+    shutil.rmtree(tmp_path / "r" / "checkpoints")
+    for read in (lambda: run_tournament(config), Run.open(tmp_path / "r").games):
+        with pytest.raises(StorageError, match=r"checkpoints(/)? is gone, though the run was begun with it"):
+            read()
     (tmp_path / "r" / "manifest.json").unlink()
     with pytest.raises(StorageError, match=r"manifest\.json is gone, though the journal has 4 finished games"):
         run_tournament(replace(config, seed=8))
