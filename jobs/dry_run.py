@@ -71,13 +71,25 @@ class _Sampler:
         body = request.body()
         # Tools stand before the messages where endpoints look for what they have read already.
         text = json.dumps([body.get("tools"), body["messages"]], ensure_ascii=False, separators=(",", ":"))
-        alike = next((place for place, (old, new) in enumerate(zip(self._before, text, strict=False)) if old != new), 0)
+        alike = alike_at_first(self._before, text)
         self._before = text
         tokens = -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
         self.calls.append(Call(tokens, alike // BYTES_PER_TOKEN))
         said = answer(body, PROFILES["greedy"], self._rng)
         calls = tuple(ToolCall(call.id, call.name, call.arguments) for call in said.calls)
         return ChatReply(said.content or "", calls, said.finish_reason, Usage(tokens, OUTPUT_TOKENS))
+
+
+def alike_at_first(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def estimates(config: TournamentConfig) -> list[Estimate]:

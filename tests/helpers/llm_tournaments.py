@@ -54,6 +54,12 @@ class Loopback:
             counted: dict[str, Any] = json.load(reply)
         return counted
 
+    def reset(self) -> Self:
+        """Have it forget what it has counted."""
+        url = self.url.removesuffix("/v1") + "/reset"
+        urllib.request.urlopen(urllib.request.Request(url, method="POST")).close()
+        return self
+
     @property
     def requests(self) -> int:
         """How many requests have come."""

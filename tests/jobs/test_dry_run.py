@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from jobs.dry_run import alike_at_first
 from jobs.tournament import main
-
-PROFILES = ",".join(f"loopback_skill_{step}" for step in range(1, 11))
 
 
 @pytest.fixture(autouse=True)
@@ -26,9 +25,7 @@ def number(text: str) -> float:
 
 
 def test_ten_profiles_random_and_heuristic_are_1320_games_at_20_a_pair(capsys: pytest.CaptureFixture[str]) -> None:
-    cross = f"agents.cross={{model: [{PROFILES}], harness: no_history}}"
-    argv = ["run=rq1", "agents=[random,heuristic]", cross, "decks=[charizard_ex]", "tournament.games_per_pair=20"]
-    assert main([*argv, "dry_run=true"]) == 0
+    assert main(["experiment=loopback", "dry_run=true"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[1].split() == ["games:", "1320"]
     found = rows(out)
@@ -38,6 +35,17 @@ def test_ten_profiles_random_and_heuristic_are_1320_games_at_20_a_pair(capsys: p
     together = found.pop("all")
     for column in range(4):
         assert number(together[column]) == sum(number(row[column]) for row in found.values())
+
+
+def test_what_two_texts_begin_with_in_common_is_counted_to_the_letter() -> None:
+    for one, other, common in (
+        ("", "ab", 0),
+        ("ab", "ab", 2),
+        ("ab", "abc", 2),
+        ("xb", "ab", 0),
+        ("abcXe", "abcYe", 3),
+    ):
+        assert alike_at_first(one, other) == alike_at_first(other, one) == common
 
 
 def test_dollars_and_time_follow_from_calls_and_tokens(capsys: pytest.CaptureFixture[str]) -> None:

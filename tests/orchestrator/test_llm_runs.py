@@ -37,6 +37,19 @@ def cluster() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
+def shared_server() -> Iterator[Loopback]:
+    """A server for all tests that want nothing special of it: starting one takes longer than many of them."""
+    with Loopback() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared_server: Loopback) -> Loopback:
+    """The shared server, which has counted nothing yet."""
+    return shared_server.reset()
+
+
+@pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[TournamentConfig, int]:
     """A run, and how many requests it took."""
     with Loopback(*SLOW) as server:
@@ -120,26 +133,25 @@ def test_a_driver_killed_between_the_second_and_third_call_of_a_decision_repeats
         assert failed_tries(config) == []
 
 
-def test_drivers_and_workers_killed_over_and_over_repeat_no_more_calls_than_were_in_the_air(
+def test_workers_and_drivers_killed_one_after_the_other_repeat_no_more_calls_than_were_in_the_air(
     tmp_path: Path, undisturbed: tuple[TournamentConfig, int], cluster: str
 ) -> None:
     other, requests = undisturbed
     with Loopback(*SLOW) as server:
         config = llm_tournament(tmp_path, agents(server), workers=2, games_in_flight=2, address=cluster)
-        kill_driver(config, server, requests // 4)
         child = start(config)
         try:
-            wait_until(lambda: server.requests >= requests // 2, "half of the calls were made")
+            wait_until(lambda: server.requests >= requests // 3, "a third of the calls was made")
             os.kill(min(workers()), signal.SIGKILL)
-            wait_until(lambda: server.requests >= requests * 3 // 4, "the run went on")
+            wait_until(lambda: server.requests >= requests * 2 // 3, "the run went on")
         finally:
             child.kill()
             child.wait()
         report = run_tournament(config, io.StringIO())
         assert (report.done, report.void, report.exit_code) == (4, 0, 0)
         counted = server.stats()
-        # Three kills, each with at most four games that had a call in the air.
-        assert requests <= counted["requests"] <= requests + 3 * 4
+        # Two kills, each with at most four games that had a call in the air.
+        assert requests <= counted["requests"] <= requests + 2 * 4
         assert tables(config) == tables(other)
         assert sorted_calls(config) == sorted_calls(other)
 
@@ -172,40 +184,43 @@ def test_a_budget_stops_a_run_between_two_decisions_and_a_higher_one_goes_on_wit
         assert tables(config) == tables(other)
 
 
-def test_a_game_against_a_search_that_looks_at_the_clock_goes_on_with_nothing_paid_twice(tmp_path: Path) -> None:
-    with Loopback() as server:
-        opponent = {"kind": "search", "milliseconds": 3, "sure": 100, "candidates": 6}
-        names = {"llm": llm(server.url, "weak"), "search": opponent}
-        config = llm_tournament(tmp_path, names, games=2, turn_cap=4, usd=0.1)
-        assert run_tournament(config, io.StringIO()).exit_code == 3
-        journal = journal_of(config)
-        seats = [row[0] for row in journal.execute("SELECT DISTINCT seat FROM answers ORDER BY seat")]
-        journal.close()
-        assert seats == [0, 1], "what the search has chosen is in the journal too"
-        assert run_tournament(replace(config, budget=BudgetConfig(10.0)), io.StringIO()).exit_code == 0
-        assert failed_tries(config) == []
-        assert server.requests == run_of(config).calls().num_rows
+def test_a_game_against_a_search_that_looks_at_the_clock_goes_on_with_nothing_paid_twice(
+    tmp_path: Path, server: Loopback
+) -> None:
+    opponent = {"kind": "search", "milliseconds": 3, "sure": 100, "candidates": 6}
+    names = {"llm": llm(server.url, "weak"), "search": opponent}
+    config = llm_tournament(tmp_path, names, games=2, turn_cap=4, usd=0.1)
+    assert run_tournament(config, io.StringIO()).exit_code == 3
+    journal = journal_of(config)
+    seats = [row[0] for row in journal.execute("SELECT DISTINCT seat FROM answers ORDER BY seat")]
+    journal.close()
+    assert seats == [0, 1], "what the search has chosen is in the journal too"
+    assert run_tournament(replace(config, budget=BudgetConfig(10.0)), io.StringIO()).exit_code == 0
+    assert failed_tries(config) == []
+    assert server.requests == run_of(config).calls().num_rows
 
 
-def test_where_the_journal_is_lost_what_was_paid_stays_counted_and_games_in_flight_begin_anew(tmp_path: Path) -> None:
-    with Loopback() as server:
-        config = llm_tournament(tmp_path, agents(server), games=4, turn_cap=2, usd=0.1)
-        first = run_tournament(config, io.StringIO())
-        assert (first.exit_code, first.done > 0) == (3, True)
-        paid, made = spent(config), server.requests
-        in_flight = set(run_of(config).decisions()["game_id"].to_pylist()) - games_of(config)
-        assert in_flight, "the budget ended in the middle of a game"
-        shutil.rmtree(tmp_path / "r" / "journal")
-        second = run_tournament(config, io.StringIO())
-        assert (second.exit_code, second.done, second.played) == (3, first.done, 0)
-        assert spent(config) == pytest.approx(paid, rel=0.2)
-        assert server.requests == made
-        for table in (run_of(config).decisions(), run_of(config).calls()):
-            assert set(table["game_id"].to_pylist()) == games_of(config)
+def test_where_the_journal_is_lost_what_was_paid_stays_counted_and_games_in_flight_begin_anew(
+    tmp_path: Path, server: Loopback
+) -> None:
+    config = llm_tournament(tmp_path, agents(server), games=4, turn_cap=2, usd=0.1)
+    first = run_tournament(config, io.StringIO())
+    assert (first.exit_code, first.done > 0) == (3, True)
+    paid, made = spent(config), server.requests
+    in_flight = set(run_of(config).decisions()["game_id"].to_pylist()) - games_of(config)
+    assert in_flight, "the budget ended in the middle of a game"
+    shutil.rmtree(tmp_path / "r" / "journal")
+    second = run_tournament(config, io.StringIO())
+    assert (second.exit_code, second.done, second.played) == (3, first.done, 0)
+    assert spent(config) == pytest.approx(paid, rel=0.2)
+    assert server.requests == made
+    for table in (run_of(config).decisions(), run_of(config).calls()):
+        assert set(table["game_id"].to_pylist()) == games_of(config)
 
 
-def test_a_model_whose_key_is_refused_is_paused_and_the_others_play_on(tmp_path: Path) -> None:
-    with Loopback("--key-env", "RIGHT_KEY", RIGHT_KEY=RIGHT_KEY) as strict, Loopback() as open_to_all:
+def test_a_model_whose_key_is_refused_is_paused_and_the_others_play_on(tmp_path: Path, server: Loopback) -> None:
+    open_to_all = server
+    with Loopback("--key-env", "RIGHT_KEY", RIGHT_KEY=RIGHT_KEY) as strict:
         names = {"kept_out": llm(strict.url, "greedy", key_env="WRONG_KEY"), "let_in": llm(open_to_all.url, "weak")}
         config = llm_tournament(tmp_path, {**names, "heuristic": HEURISTIC}, games=2, games_in_flight=4)
         shown = io.StringIO()
@@ -255,31 +270,31 @@ def test_a_call_that_fails_for_good_makes_its_game_void_with_its_cause_and_no_ot
 
 
 def test_waiting_for_an_endpoint_is_not_taken_for_standing_still(tmp_path: Path) -> None:
-    with Loopback("--script", "rate_limited:6") as server:
-        limits = LimitsConfig(lease_seconds=4.0, llm_game_seconds=5.5, max_attempts=1)
-        config = llm_tournament(tmp_path, agents(server), games=2, turn_cap=2, limits=limits)
+    # The games themselves take a small part of the time that they have, whatever else the machine does.
+    with Loopback("--script", "rate_limited:8") as server:
+        limits = LimitsConfig(lease_seconds=5.0, llm_game_seconds=7.5, max_attempts=1)
+        config = llm_tournament(tmp_path, agents(server), games=2, turn_cap=1, limits=limits)
         report = run_tournament(config, io.StringIO())
         assert (report.done, report.void) == (2, 0)
-        assert max(run_of(config).calls()["queue_seconds"].to_pylist()) >= 6
+        assert max(run_of(config).calls()["queue_seconds"].to_pylist()) >= 8
 
 
 def test_prices_limits_and_time_outs_may_change_between_starts_and_what_alters_a_request_may_not(
-    tmp_path: Path,
+    tmp_path: Path, server: Loopback
 ) -> None:
-    with Loopback() as server:
-        config = llm_tournament(tmp_path, agents(server), games=2, turn_cap=1)
-        assert run_tournament(config, io.StringIO()).exit_code == 0
+    config = llm_tournament(tmp_path, agents(server), games=2, turn_cap=1)
+    assert run_tournament(config, io.StringIO()).exit_code == 0
 
-        def started_as(agent: dict[str, Any]) -> int:
-            entrants = (Entrant("llm", agent), Entrant("heuristic", HEURISTIC))
-            return run_tournament(replace(config, entrants=entrants), io.StringIO()).exit_code
+    def started_as(agent: dict[str, Any]) -> int:
+        entrants = (Entrant("llm", agent), Entrant("heuristic", HEURISTIC))
+        return run_tournament(replace(config, entrants=entrants), io.StringIO()).exit_code
 
-        changed = {"price": {"input": 9, "output": 9}, "limits": {"in_flight": 3}, "timeouts": {"call_seconds": 9.0}}
-        assert started_as(llm(server.url, "weak", **changed)) == 0
-        with pytest.raises(ConfigError, match=r"agents\.llm\.model\.sampling\.temperature: 0\.7 -> 0\.1"):
-            started_as(llm(server.url, "weak", sampling={"temperature": 0.1, "max_tokens": 2048}))
-        with pytest.raises(ConfigError, match=r"agents\.llm\.harness\.mask: \"listed\" -> \"hidden\""):
-            started_as(llm(server.url, "weak", harness={"mask": "hidden"}))
+    changed = {"price": {"input": 9, "output": 9}, "limits": {"in_flight": 3}, "timeouts": {"call_seconds": 9.0}}
+    assert started_as(llm(server.url, "weak", **changed)) == 0
+    with pytest.raises(ConfigError, match=r"agents\.llm\.model\.sampling\.temperature: 0\.7 -> 0\.1"):
+        started_as(llm(server.url, "weak", sampling={"temperature": 0.1, "max_tokens": 2048}))
+    with pytest.raises(ConfigError, match=r"agents\.llm\.harness\.mask: \"listed\" -> \"hidden\""):
+        started_as(llm(server.url, "weak", harness={"mask": "hidden"}))
 
 
 def games_of(config: TournamentConfig) -> set[str]:
