@@ -280,21 +280,24 @@ def test_waiting_for_an_endpoint_is_not_taken_for_standing_still(tmp_path: Path)
 
 
 def test_prices_limits_and_time_outs_may_change_between_starts_and_what_alters_a_request_may_not(
-    tmp_path: Path, server: Loopback
+    undisturbed: tuple[TournamentConfig, int],
 ) -> None:
-    config = llm_tournament(tmp_path, agents(server), games=2, turn_cap=1)
-    assert run_tournament(config, io.StringIO()).exit_code == 0
+    config, _ = undisturbed
+    url = config.entrants[0].config["model"]["base_url"]
 
-    def started_as(agent: dict[str, Any]) -> int:
-        entrants = (Entrant("llm", agent), Entrant("heuristic", HEURISTIC))
+    def started_as(**changes: Any) -> int:
+        entrants = (Entrant("llm", llm(url, "weak", **changes)), Entrant("heuristic", HEURISTIC))
         return run_tournament(replace(config, entrants=entrants), io.StringIO()).exit_code
 
     changed = {"price": {"input": 9, "output": 9}, "limits": {"in_flight": 3}, "timeouts": {"call_seconds": 9.0}}
-    assert started_as(llm(server.url, "weak", **changed)) == 0
+    assert started_as(**changed) == 0
     with pytest.raises(ConfigError, match=r"agents\.llm\.model\.sampling\.temperature: 0\.7 -> 0\.1"):
-        started_as(llm(server.url, "weak", sampling={"temperature": 0.1, "max_tokens": 2048}))
+        started_as(sampling={"temperature": 0.1, "max_tokens": 2048})
     with pytest.raises(ConfigError, match=r"agents\.llm\.harness\.mask: \"listed\" -> \"hidden\""):
-        started_as(llm(server.url, "weak", harness={"mask": "hidden"}))
+        started_as(harness={"mask": "hidden"})
+    library = {"name": "l", "skills": [{"name": "one", "description": "d", "body": "b"}]}
+    with pytest.raises(ConfigError, match=r"agents\.llm\.harness\.skills: null -> \{\"one\": \"\w+\"\}"):
+        started_as(harness={"skills": library})
 
 
 def games_of(config: TournamentConfig) -> set[str]:
