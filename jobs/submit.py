@@ -91,8 +91,9 @@ def divided(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     own: list[str] = []
     theirs: list[str] = []
     for word in argv:
-        name = word.lstrip("+~").partition("=")[0]
-        is_own = name in _OWN or name.startswith("cluster.runtime_env.") or word in ("-h", "--help")
+        name, sets, _ = word.lstrip("+~").partition("=")
+        is_own = bool(sets) and (name in _OWN or name.startswith("cluster.runtime_env."))
+        is_own = is_own or word in ("-h", "--help")
         (own if is_own else theirs).append(word)
     return own, theirs
 
@@ -102,14 +103,18 @@ def _submit(config: SubmitJob, argv: Sequence[str]) -> int:
     argv = [*_on_cluster(config.job, argv), *argv]
     sent, folders = _with_packed_folders(argv)
     composed = [] if _only_shows(argv) else composed_jobs(config.job, argv)
-    if not composed or any(getattr(one, "dry_run", False) for _, one in composed):
-        code: int = target.main(argv)
+    code: int
+    if not composed:
+        code = target.main(argv)
+        return code
+    if any(getattr(one, "dry_run", False) for _, one in composed):
+        # Which Ray answers there is for the job to see.
+        code = target.main([*argv, "cluster.address=null"])
         return code
     passed: dict[str, str] = {}
     for plain, one in composed:
         _check(config.job, target, one)
         passed.update(variables.wanted(plain, one, config.cluster.variables))
-    entrypoint = shlex.join([config.cluster.python, "-m", "jobs.submission.start", config.job, *sent])
     dashboard = Dashboard(config.cluster.dashboard)
     with tempfile.TemporaryDirectory(prefix="prizefight-") as made:
         archive = write_archive(Path(made) / "prizefight.zip", folders, _most_bytes())
@@ -119,11 +124,17 @@ def _submit(config: SubmitJob, argv: Sequence[str]) -> int:
             name, content, settings[variables.PAD] = variables.pack(passed)
             dashboard.put(name, content)
         runtime_env = config.cluster.runtime_env
-        job_id = dashboard.submit(entrypoint, archive.path, settings, runtime_env, config.job_id)
+        command = entrypoint(config.cluster.python, config.job, sent)
+        job_id = dashboard.submit(command, archive.path, settings, runtime_env, config.job_id)
     print(f"job {job_id}", flush=True)
     if not config.follow:
         return ExitCode.COMPLETE
     return _followed(dashboard, job_id)
+
+
+def entrypoint(python: str, name: str, argv: Sequence[str]) -> str:
+    """What the cluster's shell runs so that the job ``name`` gets exactly ``argv``."""
+    return shlex.join([python, "-m", "jobs.submission.start", name, *argv])
 
 
 def _only_shows(argv: Sequence[str]) -> bool:
@@ -178,7 +189,6 @@ def _check(name: str, target: Any, config: Any) -> None:
                 )
     if name == "tournament":
         tournament, schedule = target.checked(config)
-        # Which Ray answers there is for the job to see.
         here = replace(tournament.cluster, address=None, object_store_mb=type(tournament.cluster)().object_store_mb)
         check_settings(replace(tournament, cluster=here), schedule)
 

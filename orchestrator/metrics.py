@@ -77,7 +77,7 @@ class Exporter:
         """Add to counters, set the others."""
         for name, tags, value in values:
             metric = _BY_NAME[name]
-            labels = {"run": self._run, **dict(zip(metric.tags, tags, strict=True))}
+            labels = dict(zip(("run", *metric.tags), map(_in_ascii, (self._run, *tags)), strict=True))
             if metric.counts:
                 self._metrics[name].inc(value, labels)
             else:
@@ -135,6 +135,11 @@ def changes(before: Values, after: Values) -> list[tuple[str, tuple[str, ...], f
                 continue
         told.append((name, tags, float(value)))
     return told
+
+
+def _in_ascii(text: str) -> str:
+    """``text`` as a tag's value, of which Ray takes nothing else."""
+    return text.encode("ascii", "backslashreplace").decode()
 
 
 def _ends(name: str) -> bool:

@@ -25,6 +25,7 @@ _PATIENCE_SECONDS: Final = 60.0
 """How long a dashboard that has answered before may be out of reach."""
 _NOT_YET: Final = "No available agent"
 """What a cluster says that has just been started, or is very busy."""
+_SIGNALS: Final = 128
 _ENDED: Final = frozenset({"SUCCEEDED", "FAILED", "STOPPED"})
 _ADDRESSES: Final = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 """With Ray, these come before an address that is given."""
@@ -126,10 +127,12 @@ class Dashboard:
         code = info.driver_exit_code
         if code in (126, 127):
             _say(f"job {job_id}: the cluster's nodes cannot start it; cluster.python names their Python")
-        elif code is None or code < 0:
+        elif code is None:
             lines = (info.message or "").strip().splitlines()
-            why = f"signal {-code}" if code is not None else lines[0] if lines else "no reason is given"
-            _say(f"job {job_id} was ended: {why}; the same command goes on")
+            _say(f"job {job_id} was ended: {lines[0] if lines else 'no reason is given'}; the same command goes on")
+        elif not 0 <= code < _SIGNALS:
+            # A shell tells of a signal by a code above 128.
+            _say(f"job {job_id} was ended by signal {-code if code < 0 else code - _SIGNALS}; the same command goes on")
         return code if code is not None and 0 <= code < 126 else ExitCode.FAULT
 
     def info(self, job_id: str) -> Any:

@@ -1,0 +1,249 @@
+"""Submitting a job, as far as that needs no cluster: what is refused, what is sent, that nothing is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs import submit, tournament
+from jobs.config import ConfigError, composed_jobs
+from jobs.submission import variables
+from jobs.submission.archive import write_archive
+from jobs.submission.dashboard import Dashboard
+
+GAME = ("game=standin", "agents=[random,scripted_first]", "run=r", "cluster.workers=1", "storage.root=/runs")
+NOBODY = "cluster.dashboard=http://127.0.0.1:1"
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    yield
+    os.chdir(before)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["agents=[random,heuristc]"],
+        ["tournament.games_per_par=4"],
+        ["tournament.games_per_pair=3"],
+        ["limits.max_attempts=0"],
+        ["storage.part_rows=many"],
+        ["seed=[1"],
+    ],
+)
+def test_a_bad_configuration_is_refused_as_the_job_itself_refuses_it_before_any_cluster_is_asked(
+    argv: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert tournament.main([*GAME, *argv]) == 2
+    said_by_job = capsys.readouterr().err.removeprefix("jobs.tournament: ")
+    assert submit.main(["job=tournament", NOBODY, *GAME, *argv]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.removeprefix("jobs.submit: ")) == ("", said_by_job)
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ([*GAME], "cluster.dashboard: no Ray at 'http://127.0.0.1:1'"),
+        ([*GAME, "storage.root=runs"], "storage.root: 'runs' would lie in the job's copy of the program"),
+        ([*GAME, "storage.journal_dir=j"], "storage.journal_dir: 'j' would lie"),
+        ([*GAME, "job=tournamnt"], "job: 'tournamnt' is not one of"),
+        ([*GAME, "action=logs"], "action=logs takes job_id and cluster.dashboard only"),
+        (["action=stop"], "job_id: must be given"),
+        ([*GAME, "cluster.variables=[PRIZEFIGHT_NOT_SET]"], "no environment variable 'PRIZEFIGHT_NOT_SET'"),
+        ([*GAME, "--config-dir", "nowhere"], "--config-dir nowhere: there is no such folder"),
+        (
+            [*GAME, "game=ptcg", "decks=[charizard_ex]", "agents=[{model: gpt_5_4, harness: minimal},random]"],
+            "the environment variable OPENROUTER_API_KEY with its key is not set",
+        ),
+    ],
+)
+def test_what_would_fail_on_the_cluster_is_refused_here(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENROUTER_API_KEY", raising=False)
+    assert submit.main([NOBODY, *argv]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert said in err
+
+
+def test_what_answers_but_is_no_dashboard_is_named() -> None:
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>hello</html>")
+
+        def log_message(self, *args: object) -> None:
+            return
+
+    with HTTPServer(("127.0.0.1", 0), Page) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(ConfigError, match="is no dashboard of Ray"):
+            Dashboard(f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+
+
+def test_a_dry_run_and_a_look_at_the_configuration_send_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert submit.main([NOBODY, *GAME, "dry_run=true"]) == 0
+    assert "dry run of 'r': nothing is started" in capsys.readouterr().out
+    assert submit.main([NOBODY, *GAME, "--cfg", "job"]) == 0
+    assert "address: auto" in capsys.readouterr().out
+
+
+def test_keys_of_the_submission_and_of_the_job_are_told_apart() -> None:
+    own, theirs = submit.divided(
+        [
+            "job=tournament",
+            "cluster.dashboard=http://h:1",
+            "cluster.workers=4",
+            "+cluster.runtime_env.pip=[duckdb]",
+            "run=job=x",
+            "--config-dir",
+            "mine",
+            "cluster.python=python3",
+            "-m",
+            "seed=1,2",
+        ]
+    )
+    assert own == [
+        "job=tournament",
+        "cluster.dashboard=http://h:1",
+        "+cluster.runtime_env.pip=[duckdb]",
+        "cluster.python=python3",
+    ]
+    assert theirs == ["cluster.workers=4", "run=job=x", "--config-dir", "mine", "-m", "seed=1,2"]
+
+
+NASTY = [
+    "it's",
+    '"',
+    "$HOME",
+    "${seed}",
+    "{a: 1}",
+    "a\nb",
+    "`id`",
+    "é ✓ 🂡",
+    "a\\",
+    "; rm x",
+    "*",
+    "",
+    " ",
+    "!",
+    "#",
+    "&|<>",
+    "~",
+]
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)))
+
+
+@settings(max_examples=20)
+@given(st.lists(TEXT, max_size=4))
+def test_the_clusters_shell_hands_over_what_was_typed(words: list[str]) -> None:
+    argv = [*(f"run={word}" for word in NASTY), *words]
+    command = submit.entrypoint("PYTHON", "tournament", argv).replace("PYTHON -m jobs.submission.start", "PRINT", 1)
+    script = 'PRINT() { for word in "$@"; do printf "%s\\0" "$word"; done; }; ' + command
+    shown = subprocess.run(script, shell=True, capture_output=True, check=True).stdout.decode()
+    assert shown.split("\0")[:-1] == ["tournament", *argv]
+
+
+def test_the_archive_has_the_program_and_ones_own_configuration_and_nothing_else(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    for path in (
+        "agent/last.yaml",
+        "deck/my_deck.txt",
+        "skills/mine/NAME.md",
+        ".git/config",
+        ".env",
+        "runs/first/manifest.json",
+        "venv/lib/x.py",
+        "other_environment/pyvenv.cfg",
+        "old_run/manifest.json",
+        "old_run/games/part-1.parquet",
+        "tests/test_x.py",
+        "__pycache__/x.pyc",
+    ):
+        (mine / path).parent.mkdir(parents=True, exist_ok=True)
+        (mine / path).write_text(path)
+    archive = write_archive(tmp_path / "a.zip", [mine], most=2**20)
+    with zipfile.ZipFile(archive.path) as content:
+        names = content.namelist()
+        assert content.read("own_conf_0/agent/last.yaml") == b"agent/last.yaml"
+    own = {name for name in names if name.startswith("own_conf_0/")}
+    assert own == {f"own_conf_0/{name}" for name in ("agent/last.yaml", "deck/my_deck.txt", "skills/mine/NAME.md")}
+    assert {name.split("/")[0] for name in names} == {
+        *("agents", "conf", "engine", "jobs", "orchestrator", "results"),
+        "own_conf_0",
+    }
+    for file in ("jobs/tournament.py", "conf/config.yaml", "conf/deck/charizard_ex.txt", "agents/llm/prompts/game.md"):
+        assert any(name == file or name.startswith(os.path.dirname(file)) for name in names)
+    assert (archive.files, archive.size) == (len(names), archive.path.stat().st_size)
+    again = write_archive(tmp_path / "b.zip", [mine], most=2**20)
+    assert again.path.read_bytes() == archive.path.read_bytes()
+
+
+def test_the_program_runs_from_its_archive(tmp_path: Path) -> None:
+    archive = write_archive(tmp_path / "a.zip", [], most=2**20)
+    with zipfile.ZipFile(archive.path) as content:
+        content.extractall(tmp_path / "there")
+    command = [sys.executable, "-I", "-c", "import sys; sys.path.insert(0, '.'); import jobs.tournament as t; "]
+    command[-1] += "print(t.__file__); sys.exit(t.main(sys.argv[1:]))"
+    shown = subprocess.run(
+        [*command, *GAME, "dry_run=true"], cwd=tmp_path / "there", capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "/there/jobs/tournament.py" in shown.stdout
+    assert "nothing is started" in shown.stdout
+
+
+def test_what_is_too_large_is_refused_with_the_largest_files(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "weights.bin").write_bytes(os.urandom(3_000_000))
+    with pytest.raises(ConfigError, match=r"takes 2\.0 MB at most; the largest files: .*weights\.bin \(3\.0 MB\)"):
+        write_archive(tmp_path / "a.zip", [mine], most=2_000_000)
+
+
+def test_keys_and_variables_of_the_configuration_are_passed_on_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-abc")
+    monkeypatch.setenv("LOOPBACK_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("UNRELATED_KEY", "other")
+    monkeypatch.setenv("STORAGE_KEY", "s3")
+    agents = "agents=[{model: gpt_5_4, harness: minimal},{model: loopback, harness: minimal}]"
+    [(composed, config)] = composed_jobs("tournament", ["run=r", agents, "decks=[charizard_ex]"])
+    assert variables.wanted(composed, config, ["STORAGE_KEY"]) == {
+        "OPENROUTER_API_KEY": "sk-abc",
+        "LOOPBACK_URL": "http://127.0.0.1:9/v1",
+        "STORAGE_KEY": "s3",
+    }
+
+
+def test_neither_half_of_packed_variables_tells_anything_and_both_give_them_back_once() -> None:
+    passed = {"KEY": "sk-a-very-secret-key", "URL": "http://h/é"}
+    name, content, told = variables.pack(passed)
+    assert b"secret" not in content
+    assert "secret" not in told
+    assert json.dumps(passed).encode().hex() not in told
+    store = {name: content}
+    assert variables.unpack(told, store.pop) == passed
+    with pytest.raises(LookupError, match="taken already"):
+        variables.unpack(told, lambda name: store.pop(name, None))
+    assert variables.pack(passed)[1] != content
