@@ -42,9 +42,10 @@ from engine.match import Cause, IllegalAction, MatchSpec, Outcome, Result, Seat
 VERSION: Final = "1"
 """Raised whenever equal specs and actions would no longer give equal states."""
 
-FAULT_KINDS: Final = ("raise", "exit", "kill", "sleep", "spin", "native_hang")
+FAULT_KINDS: Final = ("raise", "exit", "kill", "sleep", "spin", "native_hang", "hoard")
 _HIGHEST_WORTH: Final = 9
 _FOREVER_SECONDS: Final = 10**6
+_HOARD_MB: Final = 4096
 _MASK: Final = 2**64 - 1
 
 
@@ -57,7 +58,8 @@ class Fault:
     """One mishap: what happens when the action number ``ply`` (from 0) of a chosen game is played.
 
     ``kind``: ``raise`` an exception; ``exit`` the process at once; ``kill`` it with SIGKILL; ``sleep`` for ever;
-    ``spin`` for ever in Python; ``native_hang``: sleep for ever in native code that lets no other thread run.
+    ``spin`` for ever in Python; ``native_hang``: sleep for ever in native code that lets no other thread run; ``hoard``
+    up to 4 GB of memory, a little more every moment, then give it back and go on.
     ``seeds`` chooses games by their match seed (``None``: all), ``attempts`` by which try it is (``None``: all).
     """
 
@@ -71,9 +73,15 @@ class Fault:
         return (self.seeds is None or seed in self.seeds) and (self.attempts is None or attempt in self.attempts)
 
     def happen(self) -> None:
-        """Let it happen; of all kinds only ``raise`` gives control back."""
+        """Let it happen; of all kinds only ``raise`` and ``hoard`` give control back."""
         if self.kind == "raise":
             raise StandinFault(f"scripted fault at ply {self.ply}")
+        if self.kind == "hoard":
+            hoard = []
+            while len(hoard) < _HOARD_MB // 32:
+                hoard.append(b"x" * 2**25)
+                time.sleep(0.05)
+            return
         if self.kind == "exit":
             os._exit(70)
         elif self.kind == "kill":

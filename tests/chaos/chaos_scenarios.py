@@ -7,25 +7,31 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from chaos_scene import (
     CHAT_GAME,
     DONE,
+    GONE_SECONDS,
     IN_FLIGHT,
+    PLAIN_GAME,
+    RESUMABLE,
     WORKERS,
+    Driver,
     Miss,
     Scene,
     alive,
+    fill,
+    memory_mb,
+    small_disk,
     wait_until,
 )
 
-kill = partial(os.kill)
 Steps = Callable[[Scene], tuple[str, Path]]
 """Brings the fault about; returns what happened in a few words, and where the complete run is."""
 
@@ -87,6 +93,14 @@ def run_scenario(scene: Scene, one: Scenario) -> Verdict:
     return verdict
 
 
+# What several look at
+
+
+def _no_blame(driver: Driver) -> None:
+    if failed := driver.journal("SELECT count(*) FROM attempts"):
+        raise Miss(f"{failed} tries were held against games")
+
+
 # Workers
 
 
@@ -95,7 +109,7 @@ def worker_killed(scene: Scene) -> tuple[str, Path]:
     with scene.there() as driver:
         driver.reach(0.4)
         victim = scene.machines.workers()[0]
-        kill(victim, signal.SIGKILL)
+        os.kill(victim, signal.SIGKILL)
         wait_until(lambda: len(set(scene.machines.workers()) - {victim}) == WORKERS, "another worker came")
         driver.end(DONE)
         return "another one took its place", driver.run
@@ -106,7 +120,7 @@ def worker_suspended(scene: Scene) -> tuple[str, Path]:
     with scene.there("limits.lease_seconds=3") as driver:
         driver.reach(0.4)
         victim = scene.machines.workers()[0]
-        kill(victim, signal.SIGSTOP)
+        os.kill(victim, signal.SIGSTOP)
         wait_until(lambda: not alive({victim}), "the worker that stood still was ended")
         driver.end(DONE)
         return "ended by the driver, its games were played by others", driver.run
@@ -118,16 +132,16 @@ def node_suspended(scene: Scene) -> tuple[str, Path]:
         driver.reach(0.3)
         raylet = scene.machines.raylets[0]
         worker = scene.machines.workers(raylet)[0]
-        kill(raylet, signal.SIGSTOP)
-        kill(worker, signal.SIGSTOP)
+        os.kill(raylet, signal.SIGSTOP)
+        os.kill(worker, signal.SIGSTOP)
         before = scene.endpoint.requests
         wait_until(lambda: scene.endpoint.requests > before + 2 * IN_FLIGHT, "the others played its games")
         time.sleep(4.0)
         driver.must_run()
-        kill(worker, signal.SIGCONT)
+        os.kill(worker, signal.SIGCONT)
         late = scene.endpoint.requests
         time.sleep(2.0)
-        kill(raylet, signal.SIGCONT)
+        os.kill(raylet, signal.SIGCONT)
         driver.end(DONE)
         scene.machines.restore()
         return f"what it still sent was refused (request {late} of {scene.undisturbed_requests})", driver.run
@@ -136,27 +150,66 @@ def node_suspended(scene: Scene) -> tuple[str, Path]:
 # Nodes
 
 
-@scenario("a worker node is lost", in_the_air=IN_FLIGHT)
-def node_killed(scene: Scene) -> tuple[str, Path]:
+@scenario("a machine is switched off", in_the_air=IN_FLIGHT)
+def machine_lost(scene: Scene) -> tuple[str, Path]:
     with scene.there() as driver:
         driver.reach(0.4)
-        raylet = scene.machines.raylets[0]
-        kill(raylet, signal.SIGKILL)
+        scene.machines.switch_off(scene.machines.raylets[0])
         driver.end(DONE)
-        scene.machines.restore()
-        return "the other node played all", driver.run
+        _no_blame(driver)
+        return "the other one played all", driver.run
 
 
-@scenario("a node is added", in_the_air=0)
+@scenario("a raylet is killed, its worker is not", in_the_air=IN_FLIGHT)
+def raylet_killed(scene: Scene) -> tuple[str, Path]:
+    with scene.there() as driver:
+        driver.reach(0.4)
+        worker = scene.machines.workers(scene.machines.raylets[0])[0]
+        os.kill(scene.machines.raylets[0], signal.SIGKILL)
+        driver.end(DONE)
+        wait_until(lambda: not alive({worker}), "the worker without a raylet ended", GONE_SECONDS)
+        return "no game suffered", driver.run
+
+
+def add_and_wait(scene: Scene) -> float:
+    """Add a node; returns after how many seconds it had a worker."""
+    raylet = scene.machines.add()
+    added = time.monotonic()
+    wait_until(lambda: scene.machines.workers(raylet), "the new node got a worker")
+    return time.monotonic() - added
+
+
+@scenario("a node is added, as many workers as were asked for", in_the_air=0)
 def node_added(scene: Scene) -> tuple[str, Path]:
     with scene.there("cluster.workers=3") as driver:
         driver.reach(0.2)
-        raylet = scene.machines.add()
-        added = time.monotonic()
-        wait_until(lambda: scene.machines.workers(raylet), "the new node got a worker")
-        waited = time.monotonic() - added
+        waited = add_and_wait(scene)
         driver.end(DONE)
         return f"it had a worker after {waited:.1f} s", driver.run
+
+
+@scenario("nodes come and go, workers follow", in_the_air=IN_FLIGHT)
+def nodes_followed(scene: Scene) -> tuple[str, Path]:
+    with scene.there("cluster.workers=null") as driver:
+        driver.reach(0.2)
+        waited = add_and_wait(scene)
+        scene.machines.switch_off(scene.machines.raylets[0])
+        driver.end(DONE)
+        return f"a new node had a worker after {waited:.1f} s, an old one was lost", driver.run
+
+
+@scenario("a node on which every game fails", in_the_air=0)
+def node_broken(scene: Scene) -> tuple[str, Path]:
+    broken = scene.folder / "broken"
+    broken.mkdir()
+    (broken / "sitecustomize.py").write_text("import sys\nsys.modules['engine.ptcg.game'] = None\n")
+    scene.machines.add({"PYTHONPATH": os.pathsep.join([str(broken), *filter(None, [os.environ.get("PYTHONPATH")])])})
+    with scene.there("cluster.workers=3", "limits.max_attempts=1") as driver:
+        driver.end(DONE)
+        named = [line for line in driver.said.splitlines() if "taken out" in line]
+        if not named:
+            raise Miss(f"no worker was named: {driver.said[-500:]}")
+        return "its worker was taken out and named; no game became void", driver.run
 
 
 # The driver's side
@@ -167,7 +220,7 @@ def keeper_killed(scene: Scene) -> tuple[str, Path]:
     with scene.there() as driver:
         driver.reach(0.3)
         first = scene.machines.keeper()
-        kill(first, signal.SIGKILL)
+        os.kill(first, signal.SIGKILL)
         wait_until(lambda: scene.machines.keeper() != first, "another keeper came")
         driver.end(DONE)
         return "another one took its place", driver.run
@@ -181,7 +234,7 @@ def driver_killed(scene: Scene) -> tuple[str, Path]:
             driver.reach(share)
             time.sleep(drawn.uniform(0.0, 0.3))
             workers = set(scene.machines.workers())
-            kill(driver.process.pid, signal.SIGKILL)
+            os.kill(driver.process.pid, signal.SIGKILL)
             driver.process.wait()
             wait_until(lambda gone=workers: not alive(gone), "the workers of the killed driver ended", 12.0)
     with scene.there() as driver:
@@ -190,17 +243,131 @@ def driver_killed(scene: Scene) -> tuple[str, Path]:
 
 
 @scenario("the driver stands still, longer than the leases", in_the_air=0)
-def driver_suspended_short(scene: Scene) -> tuple[str, Path]:
+def driver_suspended(scene: Scene) -> tuple[str, Path]:
     with scene.there("limits.lease_seconds=3") as driver:
         driver.reach(0.4)
         driver.send(signal.SIGSTOP)
         time.sleep(6.0)
         driver.send(signal.SIGCONT)
         driver.end(DONE)
-        failed = driver.journal("SELECT count(*) FROM attempts")
-        if failed:
-            raise Miss(f"{failed} tries were held against games")
-        return "no game was blamed", driver.run
+        _no_blame(driver)
+        return "it went on with the same workers", driver.run
+
+
+@scenario("the driver stands still until its workers have ended", in_the_air=WORKERS * IN_FLIGHT)
+def driver_suspended_long(scene: Scene) -> tuple[str, Path]:
+    with scene.there() as driver:
+        driver.reach(0.4)
+        driver.send(signal.SIGSTOP)
+        wait_until(lambda: not scene.machines.workers(), "the workers ended")
+        driver.send(signal.SIGCONT)
+        driver.end(DONE)
+        _no_blame(driver)
+        return "it went on with new workers, no game was blamed", driver.run
+
+
+@scenario("the server of an embedded Ray is killed", in_the_air=WORKERS * IN_FLIGHT)
+def gcs_killed(scene: Scene) -> tuple[str, Path]:
+    with scene.here() as driver:
+        driver.reach(0.4)
+        for server in driver.embedded("gcs_server"):
+            os.kill(server, signal.SIGKILL)
+        driver.end(RESUMABLE)
+        if "Ray on this machine has ended" not in driver.said:
+            raise Miss(f"it did not say why it ended: {driver.said[-500:]}")
+    with scene.here() as driver:
+        driver.end(DONE)
+        return "it said so and ended; the same command went on", driver.run
+
+
+@scenario("Ctrl-C, then SIGTERM", in_the_air=0)
+def stopped(scene: Scene) -> tuple[str, Path]:
+    for share, number in ((0.3, signal.SIGINT), (0.6, signal.SIGTERM)):
+        with scene.here() as driver:
+            driver.reach(share)
+            os.killpg(driver.process.pid, number)
+            driver.end(RESUMABLE)
+    with scene.here() as driver:
+        driver.end(DONE)
+        return "nothing stayed behind; the same command went on", driver.run
+
+
+# Games that are bad for their worker
+
+
+def _faults(scene: Scene, kind: str, *places: int) -> str:
+    """Faults in the first try of games with those seeds."""
+    seeds = [scene.seeds()[place] for place in places]
+    return f"options.faults=[{{kind: {kind}, ply: 5, seeds: {seeds}, attempts: [1]}}]"
+
+
+@scenario("games hang in native code", in_the_air=0, game=PLAIN_GAME)
+def native_hang(scene: Scene) -> tuple[str, Path]:
+    with scene.here(_faults(scene, "native_hang", 3, 20), "limits.game_seconds=1.5", "limits.max_attempts=2") as driver:
+        driver.end(DONE)
+        if "its worker was ended" not in driver.said:
+            raise Miss(f"it was not cut: {driver.said[-500:]}")
+        return "cut at the wall-clock limit, played again", driver.run
+
+
+@scenario("a game that waits hangs in native code, among others", in_the_air=0, game=PLAIN_GAME)
+def native_hang_waiting(scene: Scene) -> tuple[str, Path]:
+    with scene.here(_faults(scene, "native_hang", 9), "limits.lease_seconds=3", "limits.max_attempts=2") as driver:
+        driver.end(DONE)
+        return "found among those of its worker, played again", driver.run
+
+
+@scenario("memory runs short", in_the_air=0, game=PLAIN_GAME)
+def memory_short(scene: Scene) -> tuple[str, Path]:
+    total, available = memory_mb()
+    # Ray ends a worker once so much of the machine's memory is in use.
+    scene.environment["RAY_memory_usage_threshold"] = str((total - available + 1500) / total)
+    scene.environment["RAY_memory_monitor_refresh_ms"] = "100"
+    with scene.here(_faults(scene, "hoard", 3)) as driver:
+        driver.end(DONE)
+        if "ran short of memory" not in driver.said:
+            raise Miss(f"no worker was ended for want of memory: {driver.said[-500:]}")
+        return "played on with one worker fewer", driver.run
+
+
+# Disks
+
+
+@scenario("the disk of the run and its journal is full", in_the_air=WORKERS * IN_FLIGHT)
+def run_disk_full(scene: Scene) -> tuple[str, Path]:
+    with small_disk(16) as disk:
+        return _filled(scene, disk, disk)
+
+
+@scenario("the disk of the journal is full", in_the_air=WORKERS * IN_FLIGHT)
+def journal_disk_full(scene: Scene) -> tuple[str, Path]:
+    with small_disk(16) as disk:
+        return _filled(scene, disk, scene.folder, f"storage.journal_dir={disk}")
+
+
+def _filled(scene: Scene, disk: Path, root: Path, *overrides: str) -> tuple[str, Path]:
+    with scene.here(*overrides, root=root) as driver:
+        driver.reach(0.3)
+        ballast = fill(disk)
+        driver.end(RESUMABLE)
+        told = one_line(driver.said)
+    with scene.here(*overrides, root=root) as driver:
+        driver.end(RESUMABLE)
+        one_line(driver.said)
+    ballast.unlink()
+    with scene.here(*overrides, root=root) as driver:
+        driver.end(DONE)
+        kept = scene.folder / "kept"
+        shutil.copytree(driver.run, kept)
+        return f"ended with: {told}", kept
+
+
+def one_line(said: str) -> str:
+    """The line in which it said that the disk is full. Raises :class:`Miss` unless there is one and no more."""
+    lines = [line for line in said.splitlines() if "space" in line or "full" in line]
+    if len(lines) != 1:
+        raise Miss(f"not one line about the full disk: {said[-1000:]}")
+    return lines[0]
 
 
 SHORT = (worker_killed, worker_suspended, driver_killed)

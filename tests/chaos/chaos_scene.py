@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -34,12 +34,21 @@ LATENCY_MS = 100
 IN_FLIGHT = 4
 """Games that one worker keeps open, so calls that it can have in the air."""
 WORKERS = 2
+PLAIN_GAMES = 40
+"""Of the stand-in game."""
 DONE, RESUMABLE, VOID = 0, 3, 4
 """Exit codes of ``jobs.tournament``."""
 
 AGENTS = "agents=[{model: loopback_weak, name: llm},heuristic,{agent: search_fast, rollouts: 16, name: search}]"
 CHAT_GAME = (AGENTS, "decks=[charizard_ex]", "options={turn_cap: 4}", "seed=7")
 """Games that make calls, several of them for one decision at times, and games that keep a processor busy."""
+PLAIN_GAME = (
+    "game=standin",
+    "agents=[random,scripted_first,{agent: scripted_first, wait_seconds: 0.02, name: waiting}]",
+    "seed=7",
+    "options={turns: 30, work: 5000, attempt: 0}",
+)
+"""Games of the stand-in, in which all kinds of faults can be brought about: in turn, and many at once in a worker."""
 
 
 class Miss(AssertionError):
@@ -68,12 +77,11 @@ def alive(pids: set[int]) -> set[int]:
     return running
 
 
-def resident_mb(pid: int) -> float:
-    """Resident memory of a process; 0 where it is gone."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except OSError:
-        return 0.0
+def memory_mb() -> tuple[float, float]:
+    """All memory of this machine, and what of it is available."""
+    rows = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+    sizes = {name.rstrip(":"): int(size) / 1024 for name, size, *_ in rows}
+    return sizes["MemTotal"], sizes["MemAvailable"]
 
 
 class Endpoint:
@@ -133,9 +141,9 @@ class Machines:
         """For ``cluster.address``."""
         return str(self._cluster.address)
 
-    def add(self, **settings: Any) -> int:
-        """Start one node more; its raylet's process id."""
-        with self._few_servers():
+    def add(self, environment: Mapping[str, str] | None = None, **settings: Any) -> int:
+        """Start one node more, with variables for all its processes; its raylet's process id."""
+        with self._few_servers(), _environment(environment or {}):
             node = self._cluster.add_node(**{"num_cpus": 1, "include_dashboard": False, **settings})
         self._nodes.append(node)
         return self.raylet(node)
@@ -154,6 +162,11 @@ class Machines:
     def head(self) -> int:
         """The head's raylet."""
         return self.raylet(self._cluster.head_node)
+
+    def switch_off(self, raylet: int) -> None:
+        """End all processes of a node at once, as when its machine is switched off."""
+        for pid in (raylet, *descendants(raylet)):
+            os.kill(pid, signal.SIGKILL)
 
     def workers(self, raylet: int | None = None) -> list[int]:
         """Process ids of game workers, of one node or of all."""
@@ -269,8 +282,8 @@ class Driver:
             raise Miss(f"the tournament does not end: {self.said[-500:]}") from None
         if code not in codes:
             raise Miss(f"exit code {code} instead of {' or '.join(map(str, codes))}: {self.said[-1000:]}")
-        if "Traceback" in self.said:
-            raise Miss(f"a traceback: {self.said[-1500:]}")
+        if noise := [word for word in ("Traceback", "[state-dump]", "(raylet)") if word in self.said]:
+            raise Miss(f"{noise[0]} on the screen: {self.said[-1500:]}")
         wait_until(lambda: not alive(below), f"nothing of the driver stays behind: {alive(below)}", GONE_SECONDS)
         return code
 
@@ -312,7 +325,7 @@ class Scene:
 
     def begin(self, name: str, game: Sequence[str]) -> None:
         """Prepare the scenario ``name`` of the tournament ``game``, an undisturbed run of which is made first."""
-        self.game = (*game, f"tournament.games_per_pair={self.games}")
+        self.game = (*game, f"tournament.games_per_pair={self.games if game == CHAT_GAME else PLAIN_GAMES}")
         self.environment = {}
         if self.game not in self._undisturbed:
             self.folder = self._root / f"undisturbed-{len(self._undisturbed)}"
@@ -337,6 +350,11 @@ class Scene:
         overrides = (f"cluster.workers={WORKERS}", *overrides)
         return Driver(self, "cluster=address", f"cluster.address={self.machines.address}", *overrides, **how)
 
+    def seeds(self) -> list[int]:
+        """The seeds of the undisturbed run's games."""
+        found = Run.open(self._undisturbed[self.game][0]).games(["seed"])["seed"]
+        return sorted(set(found.to_pylist()))
+
     def repeated(self) -> int:
         """Calls that were made more often than without a fault."""
         return self.endpoint.requests - self.undisturbed_requests
@@ -345,6 +363,17 @@ class Scene:
         """What the games and decisions of ``run`` differ in from those of the undisturbed run; empty for nothing."""
         found = compare(Run.open(self._undisturbed[self.game][0]), Run.open(run), 1)
         return "" if found.equal else "; ".join([str(dict(found.differing)), *map(str, found.first)])
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @contextmanager
