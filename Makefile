@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no
 	--constraint constraints.txt --config-settings editable_mode=compat --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint install ladder local-llm test-local-llm clean
+.PHONY: help demo test lint install ladder local-llm test-local-llm test-cluster clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-15s %s\n' "$$name" "$$text"; done
@@ -33,6 +33,9 @@ mutation-check: .venv/.all  ## make small changes to rules and cards, one at a t
 
 property-games: .venv/.all  ## hold the properties of a match over 20,000 random games in place of the 3,000 of `make test`
 	PROPERTY_GAMES=20000 $(BIN)/pytest -n 2 --timeout 7200 tests/engine/ptcg/test_properties.py
+
+test-cluster: .venv/.all  ## join and submit to real Ray clusters in more ways than `make test` does; some minutes
+	$(BIN)/pytest tests/cluster tests/cluster_long
 
 local-llm: .venv/.local  ## install a small chat model and watch it play ten decisions on the CPU, offline; some minutes
 	$(BIN)/python -m agents.local_model $(BIN)/python -m jobs.transcript \
