@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from agents.heuristic.texts import potential
@@ -20,7 +21,7 @@ _COIN_TRIALS = 4
 """How often an attack that flips coins is tried out."""
 _OWN_GAINS = 4
 """Cards, Energy and Pokémon that an attack brings count up to so many."""
-_MEMORY = 512
+_MEMORY = 2048
 """How many outcomes are remembered before the memory is cleared."""
 
 
@@ -144,10 +145,19 @@ def _situation(
         len(opponent.prizes),
         tuple([(p.cards[-1], p.damage) for p in opponent.bench]) if "opponent" in text else bool(opponent.bench),
         sum([len(p.energy) for p in you.bench]) if "Energy" in text else 0,
-        tuple(you.hand) if "hand" in text else 0,
+        _hand_read(you.hand, text),
         len(you.discard) if "discard pile" in text else 0,
         len(you.bench) if "Bench" in text or not you.bench else 1,
     )
+
+
+def _hand_read(hand: Sequence[int], text: str) -> object:
+    """What of a hand an attack that says ``text`` may depend on: an attack that speaks of Energy, on that and the size."""
+    if "hand" not in text:
+        return None
+    read = [card for card in hand if card == UNKNOWN or CARDS[card].is_energy] if "Energy" in text else list(hand)
+    read.sort()
+    return len(hand), tuple(read)
 
 
 def _tried(observation: PtcgObservation, attacker: Pokemon, card: Card, attack: Attack, target: Pokemon) -> Outcome:
