@@ -152,7 +152,7 @@ def _situation(
 
 
 def _hand_read(hand: Sequence[int], text: str) -> object:
-    """What of a hand an attack that says ``text`` may depend on: an attack that speaks of Energy, on that and the size."""
+    """What of a hand an attack that says ``text`` may depend on; of one that speaks of Energy, that and the size."""
     if "hand" not in text:
         return None
     read = [card for card in hand if card == UNKNOWN or CARDS[card].is_energy] if "Energy" in text else list(hand)
