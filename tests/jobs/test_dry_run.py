@@ -25,7 +25,7 @@ def number(text: str) -> float:
 
 
 def test_ten_profiles_random_and_heuristic_are_1320_games_at_20_a_pair(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["experiment=loopback", "dry_run=true"]) == 0
+    assert main(["experiment=loopback", "options.turn_cap=6", "dry_run=true"]) == 0
     out = capsys.readouterr().out
     assert out.splitlines()[1].split() == ["games:", "1320"]
     found = rows(out)
