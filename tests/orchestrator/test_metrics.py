@@ -84,3 +84,11 @@ def test_counters_tell_what_they_gained_and_all_others_what_they_are() -> None:
 def test_a_counter_whose_source_began_anew_loses_nothing() -> None:
     refusals = ("prizefight_rate_limited", ("account",))
     assert changes({refusals: 7.0}, {refusals: 3.0}) == [(*refusals, 3.0)]
+
+
+def test_the_page_on_clusters_lists_every_metric() -> None:
+    page = (DASHBOARD.parents[1] / "cluster.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| `ray_prizefight_")]
+    assert [re.findall(r"`(\w+)`", row.split("|")[1] + row.split("|")[2]) for row in rows] == [
+        [metric.exported, *metric.tags] for metric in METRICS
+    ]

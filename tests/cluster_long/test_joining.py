@@ -1,0 +1,129 @@
+"""Drivers that join a real cluster of two nodes: by ``ray://`` and by its address, to the end, stopped, killed."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ray_clusters import RealCluster
+from standin_tournaments import wait_until
+
+from results import Run
+
+GAME = ["jobs.tournament", "game=standin", "agents=[random,scripted_first]", "run=r", "cluster=address"]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RealCluster]:
+    with RealCluster(nodes=2) as cluster:
+        yield cluster
+
+
+def address(cluster: RealCluster, how: str) -> str:
+    """What a driver joins the cluster by."""
+    return cluster.client if how == "client" else cluster.gcs
+
+
+def nothing_is_left(cluster: RealCluster) -> bool:
+    """Whether the cluster is as it was before anybody joined it."""
+    left = [name for name in cluster.processes().values() if name.startswith(("ray::Game", "ray::Limit", "ray::Exp"))]
+    return cluster.actors() == [] and left == []
+
+
+@pytest.mark.parametrize("how", ["client", "address"])
+def test_both_nodes_play_and_nothing_is_left_of_it(cluster: RealCluster, tmp_path: Path, how: str) -> None:
+    argv = [*GAME, f"cluster.address={address(cluster, how)}", f"storage.root={tmp_path}", "cluster.workers=2"]
+    done = cluster.run(*argv, "tournament.games_per_pair=1000", "options.seconds=0.002")
+    assert done.returncode == 0, done.stderr
+    assert "1000 of 1000 games, 0 void" in done.stdout
+    # A node has one processor, so that each has one of the two workers.
+    assert len(set(Run.named(tmp_path, "r").games()["worker"].to_pylist())) == 2
+    wait_until(lambda: nothing_is_left(cluster), "nothing was left on the cluster")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", ["client", "address"])
+def test_a_driver_that_is_stopped_leaves_nothing_behind_and_its_run_goes_on(
+    cluster: RealCluster, tmp_path: Path, how: str, number: signal.Signals
+) -> None:
+    argv = [*GAME, f"cluster.address={address(cluster, how)}", f"storage.root={tmp_path}", "cluster.workers=2"]
+    argv += ["tournament.games_per_pair=100000", "options.seconds=0.004", "storage.part_seconds=1"]
+    process = cluster.start(*argv)
+    wait_until(lambda: process.poll() is not None or any(tmp_path.glob("r/games/*.parquet")), "games were written")
+    process.send_signal(number)
+    out, _ = process.communicate()
+    assert process.returncode == (3 if number != signal.SIGKILL else -9), out
+    wait_until(lambda: nothing_is_left(cluster), "nothing was left on the cluster")
+    games = len(Run.named(tmp_path, "r").games())
+    assert games > 0
+    more = cluster.start(*argv)
+    assert more.stdout is not None
+    first_line = next(line for line in more.stdout if "/100000 games" in line)
+    more.send_signal(signal.SIGTERM)
+    more.communicate()
+    assert int(first_line.split("/")[0]) >= games
+
+
+def test_a_driver_elsewhere_has_its_metrics_exported_by_the_cluster(cluster: RealCluster, tmp_path: Path) -> None:
+    argv = [*GAME, f"cluster.address={cluster.client}", f"storage.root={tmp_path}", "cluster.workers=1", "run=watched"]
+    process = cluster.start(*argv, "tournament.games_per_pair=100000", "options.seconds=0.004")
+    wait_until(lambda: 'run="watched"' in cluster.metrics(), "metrics were shown")
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    wait_until(lambda: nothing_is_left(cluster), "nothing was left on the cluster")
+
+
+@pytest.mark.parametrize("how", ["client", "address", "dashboard"])
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"RAY_AUTH_TOKEN": ""}, "wants a token and there is none; give it in RAY_AUTH_TOKEN"),
+        ({"RAY_AUTH_TOKEN": "0" * 32}, "has another token than"),
+        ({"RAY_AUTH_MODE": "disabled"}, "wants a token, but RAY_AUTH_MODE is 'disabled'"),
+    ],
+)
+def test_a_token_that_is_missing_or_wrong_is_told_in_one_line(
+    cluster: RealCluster, tmp_path: Path, how: str, changes: dict[str, str], said: str
+) -> None:
+    root = tmp_path / "kept"
+    if how == "dashboard":
+        argv = ["jobs.submit", f"cluster.dashboard={cluster.dashboard}", *GAME[1:]]
+    else:
+        argv = [*GAME, f"cluster.address={address(cluster, how)}"]
+    refused = cluster.run(*argv, f"storage.root={root}", "cluster.workers=1", **changes)
+    assert refused.returncode == 2, refused.stdout
+    assert (refused.stdout, refused.stderr.count("\n")) == ("", 1), refused.stderr
+    assert said in refused.stderr
+    assert not root.exists()
+
+
+def test_a_job_goes_on_while_nobody_follows_it(cluster: RealCluster, tmp_path: Path) -> None:
+    argv = ["jobs.submit", f"cluster.dashboard={cluster.dashboard}", *GAME[1:], f"storage.root={tmp_path}"]
+    argv += ["cluster.workers=2", "tournament.games_per_pair=1000", "options.seconds=0.004", "job_id=mine"]
+    follower = cluster.start(*argv)
+    assert follower.stdout is not None
+    assert next(line for line in follower.stdout if line == "job mine\n")
+    follower.send_signal(signal.SIGINT)
+    out, _ = follower.communicate()
+    assert follower.returncode == 130
+    assert "job mine goes on; follow it with `python -m jobs.submit job_id=mine" in out
+    access = ("jobs.submit", f"cluster.dashboard={cluster.dashboard}", "job_id=mine")
+    followed = cluster.run(*access, "action=logs")
+    assert followed.returncode == 0, followed.stderr
+    assert followed.stdout.count("1000 of 1000 games, 0 void") == 1
+    assert cluster.run(*access, "action=status").stdout.startswith("job mine: succeeded, ")
+    unknown = cluster.run(*access[:2], "job_id=other", "action=logs")
+    assert (unknown.returncode, unknown.stderr) == (2, "jobs.submit: job_id: the cluster has no job 'other'\n")
+
+
+def test_the_exit_code_of_a_job_is_that_of_its_submission(cluster: RealCluster, tmp_path: Path) -> None:
+    broken = "{kind: scripted, name: broken, fault: raise}"
+    argv = ["jobs.submit", f"cluster.dashboard={cluster.dashboard}", "game=standin", f"storage.root={tmp_path}"]
+    void = cluster.run(*argv, f"agents=[random,{broken}]", "run=v", "tournament.games_per_pair=2", "cluster.workers=1")
+    assert (void.returncode, "2 of 2 games, 2 void" in void.stdout) == (4, True), void.stdout
+    rated = cluster.run(*argv[:2], "job=aggregate", "run=v", f"storage.root={tmp_path}")
+    assert rated.returncode == 0, rated.stdout + rated.stderr
+    nowhere = cluster.run(*argv[:2], "job=aggregate", "run=none", f"storage.root={tmp_path}")
+    assert (nowhere.returncode, "no run 'none'" in nowhere.stdout) == (2, True)
