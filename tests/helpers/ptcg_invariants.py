@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from random import Random
+from typing import NamedTuple
 
 import pytest
 
 from engine.match import IllegalAction
 from engine.ptcg import modifiers
 from engine.ptcg.actions import PASS, PtcgAction
+from engine.ptcg.card import Kind
 from engine.ptcg.determinize import determinize
 from engine.ptcg.game import PtcgMatch
-from engine.ptcg.library import CARDS
+from engine.ptcg.library import CARDS, INDEX
 from engine.ptcg.observation import UNKNOWN
+from engine.ptcg.ops import CANNOT_ATTACK, NO_ITEMS
 from engine.ptcg.state import Player
 
 MOST_ACTIONS = 150
@@ -213,3 +217,108 @@ def hold_determinization(match: PtcgMatch, seat: int, rng: Random, opponents_dec
             place += size
         for true_card, known_card in zip(true.deck, known.deck, strict=True):
             assert known_card in (UNKNOWN, true_card)
+
+
+# --- what a person who knows the rules would see at a glance ---------------------------------------------------------
+
+
+class OneWay(NamedTuple):
+    """What changes in one direction only while a game goes on; ``game`` counts up with each Sudden Death."""
+
+    game: int
+    turn: int
+    prizes: tuple[int, ...]
+    lost: tuple[Counter[int], ...]
+    vstar: tuple[bool, ...]
+
+
+def one_way(match: PtcgMatch) -> OneWay:
+    """Turns only go up, Prizes only down, nothing leaves the Lost Zone, a VSTAR Power is used up for good."""
+    state, players = match.state, match.state.players
+    return OneWay(
+        state.turns_before,
+        match.turn,
+        tuple(len(p.prizes) if state.turn else state.prize_count for p in players),
+        tuple(Counter(p.lost) for p in players),
+        tuple(p.vstar_used for p in players),
+    )
+
+
+def hold_what_is_shown(match: PtcgMatch, observer: int) -> None:
+    """HP and damage shown add up; between effects all have HP left, and Prizes and Bench are within their limits."""
+    view = match.observe(observer).to_json()
+    quiet = not match.state.stack and match.result is None
+    for side in (view["you"], view["opponent"]):
+        assert 0 <= side["prize_count"] <= view["prizes_to_win"] <= 6
+        assert not quiet or (side["prize_count"] > 0 and len(side["bench"]) <= side["bench_limit"])
+        for pokemon in (side["active"], *side["bench"]):
+            if pokemon is not None and not pokemon.get("face_down"):
+                assert pokemon["damage"] >= 0
+                assert pokemon["damage"] % 10 == 0
+                assert pokemon["hp"] == pokemon["max_hp"] - pokemon["damage"]
+                assert pokemon["max_hp"] >= CARDS[INDEX[pokemon["card"]]].hp
+                assert not quiet or pokemon["hp"] > 0
+
+
+def hold_rules_of_the_turn(match: PtcgMatch) -> None:
+    """Between effects what was done already or is forbidden now is not offered, and the turn can be ended."""
+    if match.result is not None or match.state.prompt is not None:
+        return
+    (seat,) = match.seats_to_act()
+    view = match.observe(seat).to_json()
+    you, turn = view["you"], view["turn"]
+    used = you["used"]
+    in_play = {pokemon["place"]: pokemon for pokemon in (you["active"], *you["bench"])}
+    active = you["active"]
+    still = {"asleep", "paralyzed"} & set(active["conditions"])
+    stopped = {effect["effect"] for effect in (*active["effects"], *you["effects"]) if effect.get("in_turns") == 0}
+    keys = [action.key for action in match.legal_actions(seat)]
+    assert keys[-1] == "pass"
+    for key in keys[:-1]:
+        form, what, place = re.fullmatch(r"(\w+):?([^>@]*)[>@]?(.*)", key).groups()  # type: ignore[union-attr]
+        card = CARDS[INDEX[what]] if what in INDEX else None
+        at = in_play.get(place)
+        if form in ("bench", "evolve", "attach", "play"):
+            assert card is not None
+            assert what in you["hand"]
+        match form:
+            case "bench":
+                assert card.is_basic
+                assert len(you["bench"]) < you["bench_limit"]
+            case "evolve":
+                assert turn > 2
+                assert card.evolves_from == at["name"]
+                assert not at["entered_this_turn"]
+                assert not at["evolved_this_turn"]
+            case "attach":
+                assert not used["energy"] if card.is_energy else (card.kind is Kind.TOOL and not at["tools"])
+            case "play" if card.kind is Kind.SUPPORTER:
+                assert not used["supporter"]
+                assert turn > 1
+            case "play" if card.kind is Kind.STADIUM:
+                assert not used["stadium"]
+                assert view["stadium"] is None or view["stadium"]["card"] != what
+            case "play":
+                assert card.kind is Kind.ITEM
+                assert NO_ITEMS not in stopped
+            case "stadium":
+                assert view["stadium"]["card"] == what
+                assert not used["stadium_effect"]
+            case "ability":
+                if what in ("Summoning Star", "Star Alchemy"):
+                    assert not used["vstar"]
+                elif what != "Psychic Embrace":
+                    assert not at["ability_used"]
+                assert what not in used["abilities"]
+                assert what == "Star Alchemy" or at["has_ability"]
+            case "retreat":
+                assert not used["retreat"]
+                assert not still
+                assert len(active["energy_provided"]) >= active["retreat_cost"]
+                assert in_play[place] is not active
+            case "attack":
+                assert not still
+                assert CANNOT_ATTACK not in stopped
+                assert turn > 1 or what == "Fast Charge"
+            case _:
+                raise AssertionError(key)
