@@ -175,7 +175,7 @@ class _Job:
             register(self.name, self.schema, self.config, self.groups),
         )
 
-    def _composed(self, options: argparse.Namespace) -> list[tuple[DictConfig, Sequence[tuple[str, str]]]]:
+    def _composed(self, options: argparse.Namespace) -> Sequence[tuple[DictConfig, Sequence[tuple[str, str]]]]:
         schema, tree, groups, primary = self._known(options)
         overrides, crosses = _taken_out(options.overrides, "agents.cross")
         prepared = prepare(overrides, schema, groups, sweep=options.multirun)

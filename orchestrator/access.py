@@ -7,6 +7,7 @@ that it could not connect. One question tells which it is. The token is looked f
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import time
@@ -65,15 +66,13 @@ def show_token(address: str) -> None:
 
 def use_token(who: str) -> None:
     """Have Ray use its token in this process, as ``who`` wants one. Raises :class:`ConfigError` where there is none."""
-    from ray._raylet import Config
-
     mode = os.environ.get(_MODE)
     if mode is not None and mode.lower() != "token":
         raise ConfigError(f"{who} wants a token, but {_MODE} is {mode!r}; unset it, or make it 'token'")
     if not _loader().has_token(ignore_auth_mode=True):
         raise ConfigError(f"{who} wants a token and there is none; give it in {WHERE_TOKENS_ARE}")
     os.environ[_MODE] = "token"
-    Config.initialize("")  # Ray has read the variable already, when it was imported.
+    _raylet().Config.initialize("")  # Ray has read the variable already, when it was imported.
 
 
 def token_header() -> Mapping[str, str]:
@@ -83,9 +82,12 @@ def token_header() -> Mapping[str, str]:
 
 
 def _loader() -> Any:
-    from ray._raylet import AuthenticationTokenLoader
+    return _raylet().AuthenticationTokenLoader.instance()
 
-    return AuthenticationTokenLoader.instance()
+
+def _raylet() -> Any:
+    """Ray's compiled part, of which type checkers know nothing."""
+    return importlib.import_module("ray._raylet")
 
 
 def _place() -> str:

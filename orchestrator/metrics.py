@@ -99,7 +99,8 @@ class RunMetrics:
         self._before = dict(values())
         self._due = clock()
         self._actor: Any = None
-        if ray.util.client.ray.is_connected():
+        client: Any = ray.util.client.ray
+        if client.is_connected():
             self._actor = ray.remote(num_cpus=0, max_restarts=-1)(Exporter).remote(run)
             self._export: Callable[[Any], Any] = self._actor.export.remote
         else:

@@ -30,9 +30,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _take(name: str) -> bytes | None:
     """What Ray's store has under ``name``, which it then has no more."""
-    from ray._raylet import GcsClient
-
-    client = GcsClient(address=os.environ["RAY_ADDRESS"])
+    client = importlib.import_module("ray._raylet").GcsClient(address=os.environ["RAY_ADDRESS"])
     key = f"gcs://{name}".encode()
     found: bytes | None = client.internal_kv_get(key, None)
     if found is not None:
