@@ -441,7 +441,7 @@ class Journal:
         )
 
     def adopt_keys(self, kind: str, keys: Iterable[Sequence[object]]) -> None:
-        """Take over which decisions (game, number) or calls (game, decision, number) of games in flight are in parts."""
+        """Take over which decisions (game, number) or calls (game, decision, number) are in parts already."""
         marks = "?, ?" if _known(kind) == "decisions" else "?, ?, ?"
         self._db.executemany(f"INSERT INTO {kind} VALUES ({marks})", keys)
 

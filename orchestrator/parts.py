@@ -80,6 +80,7 @@ class PartWriter:
         self._shipped_at = time.monotonic()
         self._swept_at = time.monotonic()
         self._closing = False
+        self._wanted = self._flushed = 0
         self._error: BaseException | None = None
         self._patiently.until(config.patience_seconds)
         self._take_over(settled)
@@ -95,13 +96,23 @@ class PartWriter:
                 self._since = time.monotonic()
             self._rows += rows
             self._bytes += size
-            self._changed.notify()
+            self._changed.notify_all()
 
     def check(self) -> None:
         """Tell of trouble; raise what went wrong in the thread, if any, and where another has become the writer."""
         while self._lines:
             self._say(self._lines.popleft())
         self._lease.told()
+        self._raise()
+
+    def flush(self) -> None:
+        """Bring all that waits to the storage now, and return when it counts there. Raises what went wrong."""
+        with self._changed:
+            self._wanted += 1
+            number = self._wanted
+            self._changed.notify_all()
+            while self._flushed < number and self._thread.is_alive():
+                self._changed.wait(0.1)
         self._raise()
 
     def close(self, seconds: float) -> str | None:
@@ -112,7 +123,7 @@ class PartWriter:
         self._patiently.until(seconds)
         with self._changed:
             self._closing = True
-            self._changed.notify()
+            self._changed.notify_all()
         until = time.monotonic() + seconds + _GRACE_SECONDS
         while self._thread.is_alive() and (self._run.location.is_local or time.monotonic() < until):
             self._thread.join(0.2)
@@ -141,9 +152,12 @@ class PartWriter:
                 with self._changed:
                     while not self._closing and not self._due():
                         self._changed.wait(0.5 if self._rows or self._in_flight is not None else None)
-                    closing = self._closing
-                    whole = closing or self._rows < self._config.part_rows
+                    closing, wanted = self._closing, self._wanted
+                    whole = closing or wanted > self._flushed or self._rows < self._config.part_rows
                 self._commit(whole)
+                with self._changed:
+                    self._flushed = wanted
+                    self._changed.notify_all()
                 if closing:
                     while any(self._commits.call(self._journal.waiting, kind) for kind in PART_KINDS):
                         self._commit(True)
@@ -153,6 +167,8 @@ class PartWriter:
             self._error = error
 
     def _due(self) -> bool:
+        if self._wanted > self._flushed:
+            return True
         now = time.monotonic()
         if self._in_flight is not None and now - self._shipped_at >= self._config.flush_seconds / 2:
             self._shipped_at = now

@@ -52,7 +52,7 @@ class Patience:
         try:
             value = tenacity.Retrying(
                 wait=tenacity.wait_exponential_jitter(
-                    initial=_FIRST_SECONDS, max=_LONGEST_SECONDS, jitter=_FIRST_SECONDS
+                    multiplier=_FIRST_SECONDS, max=_LONGEST_SECONDS, jitter=_FIRST_SECONDS
                 ),
                 retry=tenacity.retry_if_exception(_passes),
                 stop=lambda state: time.monotonic() >= self._deadline,

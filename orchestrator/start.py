@@ -15,6 +15,7 @@ from orchestrator.config import ConfigError, TournamentConfig
 from orchestrator.disks import FolderLock, require_local_disk
 from orchestrator.group_commit import GroupCommit
 from orchestrator.identity import check_same
+from orchestrator.in_flight import FOLDER
 from orchestrator.journal import Journal
 from orchestrator.parts import PartWriter
 from orchestrator.patience import Patience
@@ -111,7 +112,7 @@ def _settled(
         state["segments"] = list(settled.segments)
     lease.check()
     write_checkpoint(location, Checkpoint(lease.epoch, settled.parts, state))
-    run.remove_partials()
+    run.remove_partials(f"{FOLDER}-")
     run.write_manifest(manifest)
     return settled
 

@@ -22,7 +22,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +33,7 @@ from results.location import Location, StorageError, StorageUnreachable, first_l
 
 CLAIM_FOLDER: Final = "writer"
 _NAME = re.compile(r"(\d{6,})-([0-9a-f]{32})\.json")
+_PARTIAL = re.compile(rf"{CLAIM_FOLDER}-(\d{{6,}})-")
 _BEATS: Final = 5
 """How often a claim is renewed within the time after which it would be dead."""
 _TURNS: Final = 40
@@ -169,13 +170,23 @@ def claim_run(
         _write(run, mine)
         others = [one for one in _claims(run) if one[0] >= epoch and one[1] != mine.token]
         if not others:
-            for one in claims:
-                if one[0] < epoch:
-                    _file(run, one).delete()
+            _delete_older(run, mine, claims)
             return WriterLease(run, mine)
         _file(run, (epoch, mine.token)).delete()
         time.sleep(random.uniform(0.05, 0.2 + 0.1 * turn))
     raise JournalLocked(f"run {name!r}: others start on it again and again; wait until one of them has it")
+
+
+def _delete_older(run: Location, mine: Claim, claims: Sequence[tuple[int, str]]) -> None:
+    """Delete the claims of lower epochs, and what is half written of such."""
+    for one in claims:
+        if one[0] < mine.epoch:
+            _file(run, one).delete()
+    if not run.is_object_store:
+        for name, _ in run.child(".partial").names():
+            match = _PARTIAL.match(name)
+            if match and int(match[1]) <= mine.epoch and mine.token not in name:
+                run.child(".partial", name).delete()
 
 
 def _watch(run: Location, name: str, holder: Claim) -> None:

@@ -105,7 +105,7 @@ class Location:
 
     def read_bytes(self) -> bytes:
         """The whole file, in one request; raises ``FileNotFoundError`` where there is none, ``OSError`` otherwise."""
-        with self.filesystem.open_input_stream(self.path) as stream:
+        with self.filesystem.open_input_stream(self.path, compression=None) as stream:
             return bytes(stream.read())
 
     def delete(self) -> None:
@@ -139,7 +139,7 @@ class Location:
                     stream.flush()
                     os.fsync(stream.fileno())
             else:
-                with self.filesystem.open_output_stream(partial.path) as stream:
+                with self.filesystem.open_output_stream(partial.path, compression=None) as stream:
                     write(stream)
             return Prepared(self, partial, None, int(partial._info().size))
         except BaseException:
@@ -170,7 +170,7 @@ class Prepared:
         """Put it in place. In an object store this may be tried again after it has failed."""
         filesystem = self.target.filesystem
         if self.partial is None:
-            with filesystem.open_output_stream(self.target.path) as stream:
+            with filesystem.open_output_stream(self.target.path, compression=None) as stream:
                 stream.write(self.content)
             return
         try:

@@ -190,12 +190,13 @@ class Run:
         target = self.part_location(table, name)
         return target.prepare(self._partial(table, f"{name}.parquet"), _parquet(table, data))
 
-    def remove_partials(self) -> None:
+    def remove_partials(self, *more: str) -> None:
         """Delete parts and manifests that a killed writer left half written; only the one writer of a run may do so.
 
-        What an aggregation, which may go on in another process, is writing is left alone.
+        ``more`` are beginnings of further names. What an aggregation, which may go on in another process, is writing is
+        left alone.
         """
-        mine = (MANIFEST_NAME, f"{CHECKPOINT_FOLDER}-", *(f"{table}-" for table in PART_TABLES))
+        mine = (MANIFEST_NAME, f"{CHECKPOINT_FOLDER}-", *(f"{table}-" for table in PART_TABLES), *more)
         folder = self.location.child(PARTIAL_FOLDER)
         for name, _ in folder.names():
             if name.startswith(mine):
