@@ -77,7 +77,7 @@ class Fault:
         if self.kind == "raise":
             raise StandinFault(f"scripted fault at ply {self.ply}")
         if self.kind == "hoard":
-            hoard = []
+            hoard: list[bytes] = []
             while len(hoard) < _HOARD_MB // 32:
                 hoard.append(b"x" * 2**25)
                 time.sleep(0.05)

@@ -20,6 +20,7 @@ from jobs.schemas import Budget, Cluster, Limits, Ratings, Storage
 from orchestrator import ConfigError as TournamentRefused
 from orchestrator import run_tournament
 from orchestrator.config import Deck, DeckPairing, Entrant, Report, TournamentConfig
+from orchestrator.halt import RunHalted
 from orchestrator.schedule import Schedule, check_balance
 from orchestrator.tournament import check_settings
 from results import Run, StorageError
@@ -96,12 +97,16 @@ def checked(config: TournamentJob) -> tuple[TournamentConfig, Schedule]:
 
 def play(config: TournamentJob, tournament: TournamentConfig) -> int:
     """Play ``tournament``, rate the agents, print the leaderboard, and return the exit code."""
-    report = run_tournament(tournament)
+    try:
+        report = run_tournament(tournament)
+    except RunHalted as error:
+        print(f"jobs.tournament: {error}", file=sys.stderr)
+        return ExitCode.INCOMPLETE
     try:
         run = Run.named(config.storage.root, config.run)
         found = aggregated(run, config.ratings)
         found.write(run)
-    except StorageError as error:
+    except (StorageError, OSError) as error:
         print(f"jobs.tournament: all games are kept, but not rated: {error}", file=sys.stderr)
         return ExitCode.FAULT
     print(standings(found))

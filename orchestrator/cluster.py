@@ -18,7 +18,7 @@ from orchestrator.access import show_token
 from orchestrator.config import ClusterConfig, ConfigError
 from orchestrator.package import product_folder
 from orchestrator.play import Setup, one_line
-from orchestrator.workers import Errand, GameWorker
+from orchestrator.workers import HEARING, Errand, GameWorker
 
 _HEARTBEAT_SECONDS = 1.5
 _LEAST_OBJECT_STORE_MB = 80
@@ -247,7 +247,13 @@ class WorkerPool:
         self._ray: Any = ray
         # A worker never restarts by itself: its games would have lost their leases. More than enough calls at once
         # that a full worker still answers about its progress.
-        options = {"num_cpus": 1, "max_restarts": 0, "max_task_retries": 0, "max_concurrency": 10_000}
+        options = {
+            "concurrency_groups": {HEARING: 1},
+            "num_cpus": 1,
+            "max_restarts": 0,
+            "max_task_retries": 0,
+            "max_concurrency": 10_000,
+        }
         self._class = self._ray.remote(**options)(GameWorker)
         self._setup = setup
         self._variables = dict(variables or {})

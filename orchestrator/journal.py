@@ -27,6 +27,8 @@ from orchestrator.journal_tables import LAYOUT, TABLES
 
 FILE_NAME: Final = "journal.sqlite"
 _EPOCHS_PER_START: Final = 2**32
+_THE_DISK: Final = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
+"""What SQLite says then, apart from the finer reasons in the higher bytes."""
 
 PART_KINDS: Final = ("games", "decisions", "calls")
 UNFIT_WORKER: Final = "unfit_worker"
@@ -138,13 +140,18 @@ class Spending:
         return Spending(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
 
 
+def is_the_disk(error: sqlite3.Error) -> bool:
+    """Whether a disk that is full, fails or may not be written is behind ``error``."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _THE_DISK
+
+
 class Journal:
     """The journal in ``folder``, which must be held by a lock; used by one thread at a time.
 
     Opening begins a new start: whatever an earlier start had granted is free again, and its epochs are old. ``run`` is
     where the run is kept, ``process`` says who opens, ``started_at`` when in microseconds since 1970, ``writer`` is the
     epoch as the run's writer. Raises :class:`ConfigError` for a file that is not a journal of this layout or belongs to
-    another run.
+    another run, ``sqlite3.OperationalError`` where the disk refuses.
     """
 
     def __init__(self, folder: Path, run: str, process: str, started_at: int, writer: int = 0) -> None:
@@ -162,6 +169,8 @@ class Journal:
                 self.start = int(self._one("SELECT max(start) FROM starts"))
         except sqlite3.DatabaseError as error:
             self._db.close()
+            if is_the_disk(error):
+                raise
             raise ConfigError(f"storage.journal_dir: {path} cannot be used as a journal: {error}") from error
         self._epoch = self.start * _EPOCHS_PER_START
 

@@ -17,6 +17,7 @@ from orchestrator.access import check_address, show_token
 from orchestrator.cluster import RayCluster, WorkerPool, check_object_store
 from orchestrator.config import ConfigError, Report, TournamentConfig
 from orchestrator.dispatch import Dispatcher
+from orchestrator.halt import halting_for
 from orchestrator.identity import check_same, engine_version, identity_of
 from orchestrator.keys import key_variables
 from orchestrator.play import Setup
@@ -43,7 +44,7 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
     and the report says so; a second one stops it at once, and it can still be gone on with. Raises
     :class:`ConfigError` or :class:`results.location.StorageError`, before anything is written, for a configuration that
     cannot be played, a run that is another one or is being played by another process, and a journal that may not lie
-    where it is to lie.
+    where it is to lie; :class:`orchestrator.halt.RunHalted` where a disk is full, whenever that shows.
     """
     began = time.monotonic()
     config = resolved(config)
@@ -59,7 +60,11 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
     def say(line: str) -> None:
         print(line, file=stream, flush=True)
 
-    with StopSignals() as stop, opened_run(config, location, manifest, folder, say) as opened:
+    with (
+        halting_for(location.path, str(folder)),
+        StopSignals() as stop,
+        opened_run(config, location, manifest, folder, say) as opened,
+    ):
         return _play(config, schedule, opened, providers, stop, stream, began)
 
 

@@ -52,6 +52,10 @@ from orchestrator.unrepeatable import JournalledAgent, is_unrepeatable
 
 SILENCE_SECONDS = 9.0
 """A worker that has not heard of its driver for so long ends."""
+HEARING = "hearing"
+"""Ray's concurrency group of :meth:`GameWorker.hear`."""
+_LISTEN_SECONDS = 0.5
+_STALL_SECONDS = 2.0
 
 
 class Errand(NamedTuple):
@@ -127,8 +131,9 @@ class GameWorker:
         os.environ.update(variables or {})
         return ray.get_runtime_context().get_node_id(), socket.gethostname()
 
+    @ray.method(concurrency_group=HEARING)
     async def hear(self) -> None:
-        """Hear that the driver is alive."""
+        """Hear that the driver is alive; in a thread and loop of its own, whatever agents do in the other one."""
         self._heard = time.monotonic()
 
     async def play_in_turn(self, errands: list[Errand]) -> list[Reply]:
@@ -332,8 +337,14 @@ class GameWorker:
 
     def _watch_driver(self) -> None:
         """End the process when the driver has been silent for too long, whatever else is going on in it."""
+        looked = time.monotonic()
         while time.monotonic() - self._heard < SILENCE_SECONDS:
-            time.sleep(0.5)
+            time.sleep(_LISTEN_SECONDS)
+            now = time.monotonic()
+            if now - looked > _STALL_SECONDS:
+                # This process stood still; what the driver said meanwhile is still to be heard.
+                self._heard = max(self._heard, now - SILENCE_SECONDS + _STALL_SECONDS)
+            looked = now
         os._exit(75)
 
 

@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from chaos_scene import (
@@ -22,6 +23,7 @@ from chaos_scene import (
     PLAIN_GAME,
     RESUMABLE,
     WORKERS,
+    Disk,
     Driver,
     Miss,
     Scene,
@@ -336,30 +338,31 @@ def memory_short(scene: Scene) -> tuple[str, Path]:
 @scenario("the disk of the run and its journal is full", in_the_air=WORKERS * IN_FLIGHT)
 def run_disk_full(scene: Scene) -> tuple[str, Path]:
     with small_disk(16) as disk:
-        return _filled(scene, disk, disk)
+        return _filled(scene, disk, disk.inside)
 
 
 @scenario("the disk of the journal is full", in_the_air=WORKERS * IN_FLIGHT)
 def journal_disk_full(scene: Scene) -> tuple[str, Path]:
     with small_disk(16) as disk:
-        return _filled(scene, disk, scene.folder, f"storage.journal_dir={disk}")
+        return _filled(scene, disk, scene.folder, f"storage.journal_dir={disk.inside}")
 
 
-def _filled(scene: Scene, disk: Path, root: Path, *overrides: str) -> tuple[str, Path]:
-    with scene.here(*overrides, root=root) as driver:
+def _filled(scene: Scene, disk: Disk, root: Path, *overrides: str) -> tuple[str, Path]:
+    start = partial(scene.here, *overrides, root=root, enter=disk.enter)
+    with start() as driver:
         driver.reach(0.3)
-        ballast = fill(disk)
+        ballast = fill(disk.outside)
         driver.end(RESUMABLE)
         told = one_line(driver.said)
-    with scene.here(*overrides, root=root) as driver:
+    with start() as driver:
         driver.end(RESUMABLE)
         one_line(driver.said)
     ballast.unlink()
-    with scene.here(*overrides, root=root) as driver:
+    with start() as driver:
         driver.end(DONE)
-        kept = scene.folder / "kept"
-        shutil.copytree(driver.run, kept)
-        return f"ended with: {told}", kept
+    kept = scene.folder / "kept"
+    shutil.copytree(disk.outside / driver.run.relative_to(disk.inside) if root == disk.inside else driver.run, kept)
+    return f"ended with: {told}", kept
 
 
 def one_line(said: str) -> str:

@@ -18,7 +18,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from jobs.processes import LoopbackProcess, descendants
 from orchestrator.cluster import children
@@ -205,7 +205,14 @@ class Machines:
 class Driver:
     """``python -m jobs.tournament`` as a process of its own, in a session of its own."""
 
-    def __init__(self, scene: Scene, *overrides: str, name: str = "disturbed", root: Path | None = None) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        *overrides: str,
+        name: str = "disturbed",
+        root: Path | None = None,
+        enter: Sequence[str] = (),
+    ) -> None:
         self.scene = scene
         self.run = (root or scene.folder) / name
         self._log = scene.folder / f"{name}.{scene.starts}.log"
@@ -214,7 +221,7 @@ class Driver:
         command += [f"storage.root={self.run.parent}", f"cluster.games_in_flight={IN_FLIGHT}", "storage.part_seconds=1"]
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*command, *overrides],
+                [*enter, *command, *overrides],
                 cwd=scene.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -376,9 +383,20 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
+class Disk(NamedTuple):
+    """A small disk that only a mount namespace of its own has."""
+
+    inside: Path
+    """Its folder for processes in the namespace …"""
+    outside: Path
+    """… and for others."""
+    enter: tuple[str, ...]
+    """What a command begins with that is to run in the namespace."""
+
+
 @contextmanager
-def small_disk(megabytes: int) -> Iterator[Path]:
-    """A folder on a file system of its own of so many MB, in a mount namespace that ends with the block.
+def small_disk(megabytes: int) -> Iterator[Disk]:
+    """A file system of its own of so many MB, in a mount namespace that ends with the block.
 
     Raises :class:`Miss` where the kernel does not let this user have one.
     """
@@ -396,7 +414,8 @@ def small_disk(megabytes: int) -> Iterator[Path]:
         try:
             if holder.stdout.readline() != b"ready\n":
                 raise Miss(f"no small disk can be mounted here: {holder.stderr.read().decode().strip()}")
-            yield Path(f"/proc/{holder.pid}/root{point}")
+            enter = ("nsenter", "--user", "--mount", "--preserve-credentials", "--target", str(holder.pid), "--")
+            yield Disk(Path(point), Path(f"/proc/{holder.pid}/root{point}"), enter)
         finally:
             holder.communicate()
 

@@ -25,6 +25,7 @@ from orchestrator import Report, TournamentConfig, run_tournament
 from orchestrator.cluster import RayCluster, children
 from orchestrator.config import ClusterConfig, LimitsConfig
 from orchestrator.schedule import Schedule
+from orchestrator.workers import SILENCE_SECONDS
 from results import Run
 
 QUICK = LimitsConfig(game_seconds=1.2, lease_seconds=6.0, max_attempts=2)
@@ -103,7 +104,8 @@ def test_an_agent_that_fails_makes_only_its_own_games_void(tmp_path: Path) -> No
             assert row["void_detail"] == "bad: ScriptedFault: scripted fault at decision 2"
         else:
             assert row["outcome"] != "void"
-    assert len(failed_tries(config)) == 2 * 8
+    # Two tries each, and one more where both were with one worker while the other was starting.
+    assert 2 * 8 <= len(failed_tries(config)) <= 3 * 8
 
 
 def test_a_void_game_stays_void_at_the_next_start(tmp_path: Path) -> None:
@@ -112,6 +114,14 @@ def test_a_void_game_stays_void_at_the_next_start(tmp_path: Path) -> None:
     assert run_tournament(config).void == 2
     again = run_tournament(config)
     assert (again.played, again.void, again.exit_code) == (0, 2, 4)
+
+
+def test_a_worker_hears_the_driver_while_an_agent_decides_for_long(tmp_path: Path) -> None:
+    agents = {"a": RANDOM, "waiting": {"kind": "scripted", "wait_seconds": 0.01}}
+    seconds = SILENCE_SECONDS + 2.5
+    config = tournament(tmp_path, games=2, agents=agents, turns=1, seconds=seconds, limits=LimitsConfig(max_attempts=1))
+    report = run_tournament(config)
+    assert (report.done, report.void, failed_tries(config)) == (2, 0, [])
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])

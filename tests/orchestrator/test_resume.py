@@ -116,15 +116,16 @@ def test_a_run_whose_driver_is_killed_three_times_holds_the_games_of_an_undistur
     assert run_tournament(config).played == 0
 
 
+@pytest.mark.parametrize("server", ["raylet", "gcs_server"])
 def test_a_run_whose_embedded_ray_is_killed_ends_by_itself_and_goes_on(
-    tmp_path: Path, undisturbed: TournamentConfig
+    tmp_path: Path, undisturbed: TournamentConfig, server: str
 ) -> None:
     config = tournament(tmp_path, games=200, **LENGTH)
     child = start(replace(config, cluster=ClusterConfig(batch_seconds=0.2)), stderr=subprocess.PIPE)
     try:
         wait_for_games(config, 20, child)
-        for raylet in children(child.pid, "raylet"):
-            os.kill(raylet, signal.SIGKILL)
+        for process in children(child.pid, server):
+            os.kill(process, signal.SIGKILL)
         assert child.stderr is not None
         said = child.stderr.read().decode()
         assert child.wait() == 3

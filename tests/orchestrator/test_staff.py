@@ -1,0 +1,127 @@
+"""Who may have which game, and when a worker is started: what a game failed with is not tried with again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from orchestrator.cluster import WorkerHandle, WorkerPool
+from orchestrator.config import ClusterConfig
+from orchestrator.leases import Try
+from orchestrator.schedule import ScheduledGame
+from orchestrator.staff import Staff, WorkersFail
+
+
+class Clock:
+    """A clock that is set by hand, in seconds."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Pool(WorkerPool):
+    """Workers that are names only: nothing here depends on what a worker does."""
+
+    def __init__(self) -> None:
+        self.handles = {}
+        self._hellos = {}
+
+    def add(self, place: Mapping[str, Any] | None = None) -> WorkerHandle:
+        name = f"worker-{len(self._hellos)}"
+        handle = self.handles[name] = self._hellos[name] = WorkerHandle(name, None)
+        return handle
+
+    def remove(self, name: str) -> None:
+        del self.handles[name]
+
+
+def staff_on(*nodes: str, clock: Clock | None = None) -> Staff:
+    """Workers that are ready, one for each of the nodes named."""
+    staff = Staff(Pool(), ClusterConfig(workers=len(nodes)), clock or Clock())
+    for handle, node in zip(staff._pool.handles.values(), nodes, strict=True):
+        handle.ready = True
+        staff.greeted(handle, node, "host")
+    return staff
+
+
+def game(failed_with: str = "", failed_on: str = "") -> Try:
+    scheduled = ScheduledGame("g1", 0, "a vs b", 0, 0, 0, 1, ("a", "b"), ("", ""))
+    with_whom, where = frozenset(failed_with.split()), frozenset(failed_on.split())
+    return Try(scheduled, 1, False, failures=len(with_whom), failed_with=with_whom, failed_on=where)
+
+
+def may_have(staff: Staff, one: Try) -> list[str]:
+    ready = staff.ready()
+    return [handle.name for handle in ready if staff.suits(handle, ready)(one)]
+
+
+@pytest.mark.parametrize(
+    ("one", "who"),
+    [
+        (game(), ["worker-0", "worker-1", "worker-2"]),
+        (game("worker-0", "n1"), ["worker-2"]),
+        (game("", "n1"), ["worker-2"]),
+        (game("worker-2", "n2"), ["worker-0", "worker-1"]),
+        (game("worker-0 worker-2", "n1 n2"), ["worker-1"]),
+        (game("worker-0 worker-1 worker-2", "n1 n2"), ["worker-0", "worker-1", "worker-2"]),
+    ],
+)
+def test_a_game_that_failed_goes_to_another_worker_and_to_another_node_where_there_is_one(
+    one: Try, who: list[str]
+) -> None:
+    assert may_have(staff_on("n1", "n1", "n2"), one) == who
+
+
+def test_a_game_is_not_void_before_a_second_worker_has_failed_with_it() -> None:
+    two, one = staff_on("n1", "n1"), staff_on("n1")
+    assert [two.confirmed(game("worker-0")), two.confirmed(game("worker-0 worker-1"))] == [False, True]
+    assert one.confirmed(game("worker-0"))
+    # One that has died counts as well.
+    assert two.confirmed(game("worker-0 worker-9"))
+
+
+def test_who_fails_three_games_rests_unless_all_do() -> None:
+    staff = staff_on("n1", "n1")
+    for number in range(3):
+        one = game()
+        one.scheduled = one.scheduled._replace(game_id=f"g{number}")
+        staff.failed(one, "worker-0", "agent_error")
+    assert [handle.name for handle in staff.ready()] == ["worker-1"]
+    for number in range(3, 6):
+        one = game()
+        one.scheduled = one.scheduled._replace(game_id=f"g{number}")
+        staff.failed(one, "worker-1", "agent_error")
+    assert [handle.name for handle in staff.ready()] == ["worker-0", "worker-1"]
+
+
+def test_workers_that_die_starting_end_the_run_only_where_no_other_plays() -> None:
+    clock = Clock()
+    playing = staff_on("n1", "n1", clock=clock)
+    for _ in range(20):
+        playing.died_starting("gone")
+    del playing._pool.handles["worker-1"]
+    playing.keep_up()
+    assert len(playing._pool.handles) == 1, "it is not tried again at once"
+    clock.now += 60
+    playing.keep_up()
+    assert len(playing._pool.handles) == 2
+    alone = Staff(Pool(), ClusterConfig(workers=2), clock)
+    for _ in range(4):
+        alone.died_starting("gone")
+    with pytest.raises(WorkersFail, match="5 game workers in a row died while they were starting: gone"):
+        alone.died_starting("gone")
+
+
+def test_a_want_of_memory_costs_a_worker_only_where_its_node_has_others() -> None:
+    staff = staff_on("n1", "n1", "n2")
+    assert not staff.short_of_memory("worker-2", 8)
+    assert staff.games_in_flight == ClusterConfig().games_in_flight // 2
+    assert staff.short_of_memory("worker-0", 8)
+    del staff._pool.handles["worker-0"]
+    staff.keep_up()
+    assert len(staff._pool.handles) == 2
