@@ -102,6 +102,10 @@ def play(config: TournamentJob, tournament: TournamentConfig) -> int:
     except RunHalted as error:
         print(f"jobs.tournament: {error}", file=sys.stderr)
         return ExitCode.INCOMPLETE
+    if report.unwritten is not None:
+        played = f"{report.done} of {report.total} games are played"
+        print(f"jobs.tournament: {played}, but not all are stored: {report.unwritten}", file=sys.stderr)
+        return report.exit_code
     try:
         run = Run.named(config.storage.root, config.run)
         found = aggregated(run, config.ratings)

@@ -161,6 +161,8 @@ class PartWriter:
                 if closing:
                     while any(self._commits.call(self._journal.waiting, kind) for kind in PART_KINDS):
                         self._commit(True)
+                    if self._in_flight is not None and self._in_flight.names:
+                        self._commit(True)  # Answers of games that are in parts by now go.
                     self._sweep()
                     return
         except BaseException as error:

@@ -15,6 +15,9 @@ import pyarrow.fs as pa_fs
 from results.object_store import OBJECT_STORES, refuse_credentials, s3_file_system
 
 
+_LOOKS = 10
+
+
 class StorageError(ValueError):
     """A place that cannot be understood or reached; one line that says which and why."""
 
@@ -104,9 +107,20 @@ class Location:
         return found
 
     def read_bytes(self) -> bytes:
-        """The whole file, in one request; raises ``FileNotFoundError`` where there is none, ``OSError`` otherwise."""
-        with self.filesystem.open_input_stream(self.path, compression=None) as stream:
-            return bytes(stream.read())
+        """The whole file as it was at one moment; raises ``FileNotFoundError`` where there is none, or ``OSError``.
+
+        Reading an object takes several requests, between which it may be replaced: then it is read again.
+        """
+        for _ in range(_LOOKS):
+            with self.filesystem.open_input_stream(self.path, compression=None) as stream:
+                version = _version(stream) if self.is_object_store else None
+                content = bytes(stream.read())
+            if version is None:
+                return content
+            with self.filesystem.open_input_stream(self.path, compression=None) as stream:
+                if _version(stream) == version:
+                    return content
+        raise OSError(f"{self.path} is replaced faster than it can be read")
 
     def delete(self) -> None:
         """Delete the file here, if there is one."""
@@ -183,6 +197,12 @@ class Prepared:
             if self.partial.is_file():
                 filesystem.delete_file(self.partial.path)
             raise
+
+
+def _version(stream: Any) -> bytes | None:
+    """What tells the content of an object from any other; ``None`` where the store does not tell."""
+    metadata: dict[str, bytes] = stream.metadata() or {}
+    return metadata.get("ETag")
 
 
 def _sync_folder(path: str) -> None:

@@ -16,7 +16,7 @@ from orchestrator.config import StorageConfig, TournamentConfig
 from orchestrator.journal import Answer, FinishedGame, Spending
 from orchestrator.parts import PartWriter
 from orchestrator.start import OpenedRun, journal_folder, opened_run
-from results import Run
+from results import Manifest, Run
 from results.location import Location
 
 PAID = Spending(1, 1000, 400, 50, 20, 0.25, 1.5)
@@ -78,11 +78,11 @@ class Driver:
 
 
 @contextmanager
-def driving(config: TournamentConfig, seconds: float = 20.0) -> Iterator[Driver]:
+def driving(config: TournamentConfig, seconds: float = 20.0, manifest: Manifest = MANIFEST) -> Iterator[Driver]:
     """Write the run for as long as the block lasts, and all that waits at its end."""
     said: list[str] = []
     location = place(config)
-    manifest = replace(MANIFEST, checkpointed=True, starts=({},))
+    manifest = replace(manifest, checkpointed=True, starts=({},))
     with opened_run(config, location, manifest, journal_folder(config, location), said.append) as opened:
         driver = Driver(opened, opened.part_writer(config, said.append), said)
         yield driver
