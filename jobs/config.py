@@ -232,6 +232,8 @@ class _Job:
                 # Whoever stopped this job wants no other one to begin.
                 self._complain(f"job {number} is incomplete, so the sweep ends here; the same command goes on")
                 break
+        if len(codes) == 1:
+            return codes[0]
         worst = (ExitCode.FAULT, ExitCode.BAD_CONFIG, ExitCode.INCOMPLETE, ExitCode.VOID_GAMES)
         return next((code for code in worst if code in codes), ExitCode.COMPLETE)
 

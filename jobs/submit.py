@@ -126,10 +126,7 @@ def _submit(config: SubmitJob, argv: Sequence[str]) -> int:
         runtime_env = config.cluster.runtime_env
         command = entrypoint(config.cluster.python, config.job, sent)
         job_id = dashboard.submit(command, archive.path, settings, runtime_env, config.job_id)
-    print(f"job {job_id}", flush=True)
-    if not config.follow:
-        return ExitCode.COMPLETE
-    return _followed(dashboard, job_id)
+    return _followed(dashboard, job_id, is_new=True, to_its_end=config.follow)
 
 
 def entrypoint(python: str, name: str, argv: Sequence[str]) -> str:
@@ -199,10 +196,12 @@ def _most_bytes() -> int:
     return int(GCS_STORAGE_MAX_SIZE)
 
 
-def _followed(dashboard: Dashboard, job_id: str) -> int:
+def _followed(dashboard: Dashboard, job_id: str, is_new: bool = False, to_its_end: bool = True) -> int:
     how = f"python -m jobs.submit job_id={job_id} cluster.dashboard={shlex.quote(dashboard.address)}"
     try:
-        return dashboard.follow(job_id)
+        if is_new:
+            print(f"job {job_id}", flush=True)
+        return dashboard.follow(job_id) if to_its_end else ExitCode.COMPLETE
     except KeyboardInterrupt:
         _say(f"job {job_id} goes on; follow it with `{how} action=logs`, stop it with `{how} action=stop`")
         return ExitCode.INTERRUPTED

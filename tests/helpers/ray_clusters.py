@@ -66,7 +66,6 @@ class RealCluster:
                 "--port", self.gcs.rpartition(":")[2],
                 "--ray-client-server-port", self.client.rpartition(":")[2],
                 "--dashboard-port", self.dashboard.rpartition(":")[2],
-                "--temp-dir", str(self.folder / "ray"),
             ]  # fmt: skip
             self._start("--head", "--dashboard-host", "127.0.0.1", *ports)
             self._wait(self._dashboard_answers, "the head came up")
@@ -180,7 +179,9 @@ class RealCluster:
             str(_BIN / "ray"), "start", "--block",
             "--num-cpus", str(self._cpus), "--object-store-memory", str(80 * 2**20),
             "--metrics-export-port", str(metrics), "--dashboard-agent-listen-port", str(agent),
-            "--min-worker-port", "0", "--max-worker-port", "0", *options,
+            "--min-worker-port", "0", "--max-worker-port", "0",
+            # One that nodes share would have them clear away each other's copy of what a job brings.
+            "--temp-dir", str(self.folder / f"node-{len(self._nodes)}"), *options,
         ]  # fmt: skip
         environment = {
             **self.environment,
