@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from object_stores import ENVIRONMENT, object_store
 from ray_clusters import RealCluster
 from standin_tournaments import wait_until
 
@@ -134,3 +137,36 @@ def test_the_exit_code_of_a_job_is_that_of_its_submission(cluster: RealCluster, 
     assert rated.returncode == 0, rated.stdout + rated.stderr
     nowhere = cluster.run(*argv[:2], "job=aggregate", "run=none", f"storage.root={tmp_path}")
     assert (nowhere.returncode, "no run 'none'" in nowhere.stdout) == (2, True)
+
+
+def test_a_run_in_object_storage_is_watched_and_stopped_from_another_machine(cluster: RealCluster) -> None:
+    with object_store() as store:
+        root = f"s3://{store.bucket()}/runs"
+        variables = {**ENVIRONMENT, "AWS_ENDPOINT_URL": store.url}
+        game = ["game=standin", "agents=[random,scripted_first]", "run=far", f"storage.root={root}"]
+        game += ["tournament.games_per_pair=100000", "options.seconds=0.004", "limits.drain_seconds=5"]
+        journal = f"storage.journal_dir={cluster.folder / 'journals'}"
+        passed = f"cluster.variables=[{','.join(variables)}]"
+        argv = cluster.command("jobs.submit", f"cluster.dashboard={cluster.dashboard}", passed, journal, *game)
+        with subprocess.Popen(
+            [*argv, "cluster.workers=2"],
+            env={**cluster.environment, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        ) as follower:
+            wait_until(lambda: "is alive" in status(cluster, game, variables), "it was played")
+            stopped = cluster.run("jobs.tournament", *game, "action=stop", **variables)
+            out, _ = follower.communicate()
+        assert stopped.returncode == 3, stopped.stderr
+        assert "nobody plays it; process " in stopped.stdout
+        assert follower.returncode == 3, out
+        assert "asked to stop: " in out
+        done = re.findall(r"^not complete, the same command goes on: (\d+) of 100000 games", out, re.MULTILINE)
+        assert f"{done[0]} of 100000 games" in stopped.stdout
+        assert cluster.files_with(ENVIRONMENT["AWS_SECRET_ACCESS_KEY"]) == []
+
+
+def status(cluster: RealCluster, game: list[str], variables: dict[str, str]) -> str:
+    """How a run stands, as it is told."""
+    return cluster.run("jobs.tournament", *game, "action=status", **variables).stdout

@@ -19,6 +19,7 @@ from standin_tournaments import failed_tries, journal_of, start, wait_until
 from orchestrator import run_tournament
 from orchestrator.cluster import RayCluster, children
 from orchestrator.config import BudgetConfig, ClusterConfig, ConfigError, Entrant, LimitsConfig, TournamentConfig
+from orchestrator.status import ask_to_stop
 
 RIGHT_KEY, WRONG_KEY = "sk-right-0123456789abcdef", "sk-wrong-fedcba9876543210"
 SLOW = ("--latency-ms", "20")
@@ -154,6 +155,23 @@ def test_workers_and_drivers_killed_one_after_the_other_repeat_no_more_calls_tha
         assert requests <= counted["requests"] <= requests + 2 * 4
         assert tables(config) == tables(other)
         assert sorted_calls(config) == sorted_calls(other)
+
+
+def test_a_run_that_is_asked_to_stop_keeps_what_open_games_were_answered(
+    tmp_path: Path, undisturbed: tuple[TournamentConfig, int], cluster: str
+) -> None:
+    other, requests = undisturbed
+    with Loopback(*SLOW) as server:
+        config = llm_tournament(tmp_path, agents(server), games_in_flight=2, address=cluster)
+        child = start(config)
+        wait_until(lambda: server.requests >= requests // 3, "a third of the calls was made")
+        ask_to_stop(run_of(config).location, drain_seconds=0.1)
+        assert child.wait() == 3
+        assert answers_of(config), "games were open"
+        assert 0 < server.requests < requests
+        assert run_tournament(config, io.StringIO()).exit_code == 0
+        assert server.requests == requests, "no call was repeated: what was in the air has been waited for"
+        assert tables(config) == tables(other)
 
 
 def test_a_budget_stops_a_run_between_two_decisions_and_a_higher_one_goes_on_with_nothing_paid_twice(
