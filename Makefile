@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no
 	--constraint constraints.txt --config-settings editable_mode=compat --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint install ladder local-llm test-local-llm test-cluster clean
+.PHONY: help demo test lint install ladder local-llm test-local-llm test-cluster chaos clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-15s %s\n' "$$name" "$$text"; done
@@ -36,6 +36,9 @@ property-games: .venv/.all  ## hold the properties of a match over 20,000 random
 
 test-cluster: .venv/.all  ## join and submit to real Ray clusters in more ways than `make test` does; some minutes
 	$(BIN)/pytest tests/cluster tests/cluster_long
+
+chaos: .venv/.all  ## kill and suspend processes, nodes, disks and memory under tournaments; a table of what came of it
+	$(BIN)/python tests/chaos/run.py
 
 local-llm: .venv/.local  ## install a small chat model and watch it play ten decisions on the CPU, offline; some minutes
 	$(BIN)/python -m agents.local_model $(BIN)/python -m jobs.transcript \

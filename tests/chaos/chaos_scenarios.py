@@ -10,7 +10,7 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -206,7 +206,8 @@ def node_broken(scene: Scene) -> tuple[str, Path]:
     broken.mkdir()
     (broken / "sitecustomize.py").write_text("import sys\nsys.modules['engine.ptcg.game'] = None\n")
     scene.machines.add({"PYTHONPATH": os.pathsep.join([str(broken), *filter(None, [os.environ.get("PYTHONPATH")])])})
-    with scene.there("cluster.workers=3", "limits.max_attempts=1") as driver:
+    # One after the other, so that the run lasts until the third worker is there.
+    with scene.there("cluster.workers=3", "limits.max_attempts=1", "cluster.games_in_flight=1") as driver:
         driver.end(DONE)
         named = [line for line in driver.said.splitlines() if "taken out" in line]
         if not named:
@@ -228,10 +229,15 @@ def keeper_killed(scene: Scene) -> tuple[str, Path]:
         return "another one took its place", driver.run
 
 
-@scenario("the driver is killed over and over, at moments drawn by lot", in_the_air=5 * WORKERS * IN_FLIGHT)
+@scenario("the driver is killed five times, at moments drawn by lot", in_the_air=5 * WORKERS * IN_FLIGHT)
 def driver_killed(scene: Scene) -> tuple[str, Path]:
+    return kill_driver(scene, (0.15, 0.3, 0.45, 0.6, 0.75))
+
+
+def kill_driver(scene: Scene, shares: Sequence[float]) -> tuple[str, Path]:
+    """Kill it after each of those shares of all requests, every time at another moment of its commits."""
     drawn = random.Random(scene.games)
-    for share in (0.15, 0.3, 0.45, 0.6, 0.75):
+    for share in shares:
         with scene.there() as driver:
             driver.reach(share)
             time.sleep(drawn.uniform(0.0, 0.3))
@@ -373,4 +379,9 @@ def one_line(said: str) -> str:
     return lines[0]
 
 
-SHORT = (worker_killed, worker_suspended, driver_killed)
+SHORT = (
+    Scenario("a worker is killed", worker_killed, IN_FLIGHT),
+    Scenario("the driver is killed", partial(kill_driver, shares=(0.5,)), WORKERS * IN_FLIGHT),
+    Scenario("a worker stands still", worker_suspended, IN_FLIGHT),
+)
+"""What ``make test`` plays."""
