@@ -77,7 +77,8 @@ class PartWriter:
         self._rows = sum(commits.call(journal.waiting, kind) for kind in PART_KINDS)
         self._bytes = 0
         self._since = 0.0
-        self._shipped_at = time.monotonic()
+        # The first flush is at once: until then the checkpoint has objects of the writer before, which may still act.
+        self._shipped_at = float("-inf")
         self._swept_at = time.monotonic()
         self._closing = False
         self._wanted = self._flushed = 0
@@ -92,7 +93,7 @@ class PartWriter:
         """So many rows of that many bytes in all have been committed. Raises what went wrong in the thread, if any."""
         self._raise()
         with self._changed:
-            if not self._rows:
+            if self._rows <= 0:
                 self._since = time.monotonic()
             self._rows += rows
             self._bytes += size
@@ -195,6 +196,7 @@ class PartWriter:
             moved, moved_bytes = self._move(kind, taken, marks[kind], whole)
             rows += moved
             size += moved_bytes
+        shipped = self._in_flight.names if self._in_flight is not None else []
         if self._in_flight is not None:
             self._in_flight.advance(marks[ANSWERS], self._patiently)
         if taken != self._taken or state != self._state or self._in_flight is not None:
@@ -202,10 +204,14 @@ class PartWriter:
             self._checkpoint(taken)
             self._commits.call(self._journal.drop_taken, taken)
             self._taken = taken
+        if self._in_flight is not None and self._in_flight.names != shipped:
+            self._patiently(self._lease.check)
+            self._patiently(self._in_flight.sweep)
         self._marks = {**marks, **dict.fromkeys(PART_KINDS, 0)}
         with self._changed:
-            self._rows = max(self._rows - rows, 0)
-            self._bytes = max(self._bytes - size, 0) if self._rows else 0
+            # Below 0 where rows were moved before their committer has told of them.
+            self._rows -= rows
+            self._bytes = self._bytes - size if self._rows > 0 else 0
         if not self._run.location.is_local and time.monotonic() - self._swept_at >= _SWEEP_SECONDS:
             self._sweep()
 
@@ -292,8 +298,6 @@ class PartWriter:
                 self._patiently(self._lease.check)
                 for name in strays:
                     self._patiently(folder.child(name).delete)
-        if self._in_flight is not None:
-            self._patiently(self._in_flight.sweep)
 
 
 def _is_ours(name: str) -> bool:

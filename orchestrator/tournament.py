@@ -121,9 +121,11 @@ def _play(
                     pool.close()
     finally:
         # Whatever went wrong, what has been played is written as far as that is possible.
-        unwritten = parts.close(patience if standing.done < standing.total else config.storage.patience_seconds)
-        display.close()
-        reporting.close()
+        try:
+            unwritten = parts.close(patience if standing.done < standing.total else config.storage.patience_seconds)
+        finally:
+            display.close()
+            reporting.close()
     return Report(
         total=standing.total,
         done=standing.done,

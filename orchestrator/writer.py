@@ -255,6 +255,8 @@ def _write(run: Location, claim: Claim) -> None:
     try:
         _file(run, (claim.epoch, claim.token)).write_whole(partial, lambda sink: sink.write(text.encode()))
     except OSError as error:
+        if run.is_local:
+            raise
         raise StorageUnreachable(f"cannot write in {run.path}: {first_line(error)}") from error
 
 

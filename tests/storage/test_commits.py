@@ -156,11 +156,11 @@ def test_answers_in_flight_are_a_handful_of_objects_and_go_with_their_games(tmp_
             checkpoint = read_checkpoint(place(config))
             assert checkpoint is not None
             most = max(most, len(checkpoint.writer["segments"]))
+            assert set(folder.sizes()) == set(checkpoint.writer["segments"])
         assert 1 < most <= 8
         driver.finish(range(3))
         driver.write()
         driver.write()
-        driver.parts._sweep()
         assert folder.sizes() == {}
 
 
