@@ -29,7 +29,9 @@ import os
 import pickle
 import time
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -137,6 +139,7 @@ class Dispatcher:
         waits = {entrant.name: agent_waits(entrant.config) for entrant in config.entrants}
         self._backlog = Backlog(schedule, journal, commits, waits, providers.is_paused, self._give_up)
         self._calls: dict[Any, Lease] = {}
+        self._granting: deque[Future[None]] = deque()
         self._watches: dict[str, _Watch] = {}
         self._batch = 1
         self._looked = 0.0
@@ -159,6 +162,7 @@ class Dispatcher:
             elif not len(self._leases):
                 return
             self._collect(_TICK_SECONDS)
+            self._check_grants()
             self._take_out_unfit()
             self._look_after()
             if self._ray_has_ended():
@@ -232,9 +236,11 @@ class Dispatcher:
         return games
 
     def _send(self, handle: WorkerHandle, games: Sequence[Try]) -> None:
-        wanted = [(one.scheduled.game_id, one.attempt) for one in games]
-        for one, grant in zip(games, self._commits.call(self._journal.grant, wanted, handle.name), strict=True):
+        grants = self._journal.prepare_grants((one.scheduled.game_id, one.attempt) for one in games)
+        for one, grant in zip(games, grants, strict=True):
             one.epoch = grant.epoch
+        # Nobody has to wait until that is on the disk: whatever comes of these games is committed after it.
+        self._granting.append(self._commits.submit(self._journal.lease, grants, handle.name))
         self._standing.begin()
         lease = self._leases.open(games, handle.name)
         errands = [Errand(one.scheduled, one.attempt, one.epoch, self._recall(handle, one)) for one in games]
@@ -249,6 +255,11 @@ class Dispatcher:
             # Apart from the errand: what a call is given is kept in memory for as long as the call takes.
             handle.actor.recall.remote(one.epoch, zlib.compress(pickle.dumps(answers), 1))
         return bool(answers)
+
+    def _check_grants(self) -> None:
+        """Raise what went wrong with grants that nobody has waited for."""
+        while self._granting and self._granting[0].done():
+            self._granting.popleft().result()
 
     # Collecting
 
@@ -307,6 +318,7 @@ class Dispatcher:
     def _take(self, replies: Sequence[Reply], back: Sequence[Lease]) -> None:
         """Commit what came back, count it, and put back what did not come to a result."""
         games = {one.scheduled.game_id: one for lease in back for one in lease.tries}
+        worker_of = {one.scheduled.game_id: lease.worker for lease in back for one in lease.tries}
         finished = [reply for reply in replies if reply.outcome]
         rows = [
             FinishedGame(
@@ -323,9 +335,10 @@ class Dispatcher:
             self._leases.close(lease)
         if rows:
             accepted = self._commits.call(self._journal.finish, rows)
+            self._check_grants()
             self._count(rows, accepted)
             for game_id in accepted:
-                self._staff.finished(_worker_of(games[game_id], back), game_id)
+                self._staff.finished(worker_of[game_id], game_id)
             self._standing.decisions += sum(reply.decisions for reply in finished)
             self._set_pace([reply.seconds for reply in finished if not games[reply.game_id].waits])
         for reply in replies:
@@ -334,7 +347,7 @@ class Dispatcher:
                 continue
             one = games.pop(reply.game_id)
             if reply.cause:
-                self._failed(one, _worker_of(one, back), FailureCause(reply.cause), reply.detail)
+                self._failed(one, worker_of[reply.game_id], FailureCause(reply.cause), reply.detail)
         # Games that a worker was told not to begin or to leave, and those that cannot go on for now.
         self._give_back(list(games.values()))
 
@@ -573,7 +586,3 @@ class Dispatcher:
         while len(self._leases) and time.monotonic() < until:
             self._collect(_TICK_SECONDS)
             self._providers.check()
-
-
-def _worker_of(one: Try, leases: Sequence[Lease]) -> str:
-    return next(lease.worker for lease in leases if one in lease.tries)

@@ -34,6 +34,8 @@ class Fitness:
 
     def finished(self, worker: str, game_id: str) -> None:
         """``worker`` brought a game to its result: whatever it failed before was no fault of its own."""
+        if not self._failed:
+            return
         self.forget(worker)
         for streak in self._failed.values():
             if game_id in streak:

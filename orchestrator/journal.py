@@ -19,6 +19,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -172,7 +173,7 @@ class Journal:
             if is_the_disk(error):
                 raise
             raise ConfigError(f"storage.journal_dir: {path} cannot be used as a journal: {error}") from error
-        self._epoch = self.start * _EPOCHS_PER_START
+        self._epochs = count(self.start * _EPOCHS_PER_START + 1)
 
     def close(self) -> None:
         """Close the file; what was committed stays."""
@@ -229,15 +230,20 @@ class Journal:
 
     def grant(self, games: Iterable[tuple[str, int]], worker: str) -> list[Grant]:
         """Give games, each with the number of its try, to ``worker``; whoever had one of them has it no more."""
-        granted = []
-        for game_id, attempt in games:
-            self._epoch += 1
-            granted.append(Grant(game_id, attempt, self._epoch))
+        granted = self.prepare_grants(games)
+        self.lease(granted, worker)
+        return granted
+
+    def prepare_grants(self, games: Iterable[tuple[str, int]]) -> list[Grant]:
+        """The grants that :meth:`lease` is to write, so that a sender need not wait for it. From any thread."""
+        return [Grant(game_id, attempt, next(self._epochs)) for game_id, attempt in games]
+
+    def lease(self, grants: Iterable[Grant], worker: str) -> None:
+        """Give the games of ``grants`` to ``worker``."""
         self._db.executemany(
             "INSERT OR REPLACE INTO leases (game_id, attempt, epoch, worker) VALUES (?, ?, ?, ?)",
-            [(grant.game_id, grant.attempt, grant.epoch, worker) for grant in granted],
+            [(grant.game_id, grant.attempt, grant.epoch, worker) for grant in grants],
         )
-        return granted
 
     def release(self, grants: Iterable[Grant]) -> None:
         """Take games back without counting the try; what their workers still send is refused."""
