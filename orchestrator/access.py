@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import secrets
 import socket
 import time
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from typing import Any, Final
 from orchestrator.config import ConfigError
 
 _MODE: Final = "RAY_AUTH_MODE"
+_TOKEN: Final = "RAY_AUTH_TOKEN"
 _REACH_SECONDS: Final = 10.0
 _REFUSED_SECONDS: Final = 3.0
 """How long an address that refuses connections is tried: the servers of a Ray that has just been started come up one by
@@ -73,6 +75,25 @@ def use_token(who: str) -> None:
         raise ConfigError(f"{who} wants a token and there is none; give it in {WHERE_TOKENS_ARE}")
     os.environ[_MODE] = "token"
     _raylet().Config.initialize("")  # Ray has read the variable already, when it was imported.
+
+
+def give_token() -> bool:
+    """Have a Ray that is about to be started here, and all below this process, use a token made up just now.
+
+    Only where there is none: Ray would make one and write it into the user's home, which need not be there. Returns
+    whether that was so; then :func:`take_token_back` is to be called once it has ended.
+    """
+    if os.environ.get(_MODE, "token").lower() != "token" or _loader().has_token(ignore_auth_mode=True):
+        return False
+    os.environ[_TOKEN] = secrets.token_hex(32)
+    _loader().reset_cache()
+    return True
+
+
+def take_token_back() -> None:
+    """Forget the token of :func:`give_token`."""
+    os.environ.pop(_TOKEN, None)
+    _loader().reset_cache()
 
 
 def token_header() -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from orchestrator.access import show_token
+from orchestrator.access import give_token, show_token, take_token_back
 from orchestrator.config import ClusterConfig, ConfigError
 from orchestrator.package import product_folder
 from orchestrator.play import Setup, one_line
@@ -44,6 +44,7 @@ class RayCluster:
     def __init__(self, config: ClusterConfig) -> None:
         self._config = config
         self._ours = False
+        self._has_own_token = False
         self._sweeper: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -90,6 +91,7 @@ class RayCluster:
 
     def _start_embedded(self, ray: Any) -> None:
         """Start Ray on this machine. A busy machine may take longer than Ray waits for itself: then once more."""
+        self._has_own_token = give_token()
         for tries_left in reversed(range(_STARTS)):
             try:
                 with _few_servers():
@@ -136,6 +138,8 @@ class RayCluster:
 
         if self._ours:
             ray.shutdown()
+        if self._has_own_token:
+            take_token_back()
         if self._sweeper is not None:
             # Where Ray's server was killed, nobody has ended them yet.
             assert self._sweeper.stdin is not None

@@ -90,11 +90,11 @@ def test_an_object_store_larger_than_the_machines_shared_memory_is_refused() -> 
     check_object_store(ClusterConfig())
 
 
-def test_it_is_never_a_ray_that_happens_to_run_here(tmp_path: Path) -> None:
+def test_it_is_never_a_ray_that_happens_to_run_here_and_it_needs_no_home(tmp_path: Path) -> None:
     config = tournament(tmp_path, games=2)
     command = [sys.executable, "-m", "jobs.tournament", "game=standin", "agents=[random,scripted_first]", "run=r"]
     command += ["tournament.games_per_pair=2", "cluster.workers=1", f"storage.root={config.storage.root}"]
-    done = subprocess.run(
-        command, env={**os.environ, "RAY_ADDRESS": "127.0.0.1:1"}, capture_output=True, text=True, check=False
-    )
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("RAY_")}
+    environment |= {"RAY_ADDRESS": "127.0.0.1:1", "HOME": "/proc/nobody"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
