@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
 import shutil
 import subprocess
 import threading
@@ -232,10 +233,11 @@ class WorkerHandle:
         """The node that it is on, once it is ready."""
 
     def play(self, errands: Sequence[Errand], waits: bool) -> Any:
-        """Send games; returns the reference of a list of replies."""
+        """Send games; returns the reference of a list of replies, pickled where these are games that never wait."""
         if waits:
             return self.actor.play_waiting.remote(errands[0])
-        return self.actor.play_in_turn.remote(list(errands))
+        # Ray would look at every value in them by itself, in Python.
+        return self.actor.play_in_turn.remote(pickle.dumps(list(errands)))
 
 
 class WorkerPool:

@@ -145,6 +145,8 @@ class Dispatcher:
         self._looked = 0.0
         # The servers of an embedded Ray; one that was joined has none here.
         self._servers = {name for name in _SERVERS if children(os.getpid(), name)}
+        self._ray_has_ended = False
+        """A server of an embedded Ray is gone, without which no worker can be started or reached."""
         self._expected = time.monotonic() + _START_SECONDS
 
     def run(self) -> None:
@@ -165,7 +167,7 @@ class Dispatcher:
             self._check_grants()
             self._take_out_unfit()
             self._look_after()
-            if self._ray_has_ended():
+            if self._ray_has_ended:
                 self._display.say(
                     "Ray on this machine has ended; what was played is kept, and the same command goes on"
                 )
@@ -283,7 +285,7 @@ class Dispatcher:
             if reference in self._calls:
                 lease = self._calls.pop(reference)
                 if death is None:
-                    replies += value
+                    replies += value if lease.waits else pickle.loads(value)
                     back.append(lease)
                 else:
                     dead.setdefault(lease.worker, death)
@@ -523,6 +525,7 @@ class Dispatcher:
         if now - self._looked < _LOOK_SECONDS:
             return
         self._looked = now
+        self._ray_has_ended = any(not children(os.getpid(), name) for name in self._servers)
         self._staff.keep_up()
         if now > self._expected:
             self._expected = float("inf")
@@ -533,10 +536,6 @@ class Dispatcher:
                 watch.asked = handle.actor.progress.remote()
         for lease in self._leases.lapsed():
             self._lapsed(lease)
-
-    def _ray_has_ended(self) -> bool:
-        """Whether a server of an embedded Ray is gone, without which no worker can be started or reached."""
-        return any(not children(os.getpid(), name) for name in self._servers)
 
     def _answered(self, worker: str, progress: Progress | None) -> None:
         """Renew the leases of games that went on; end a game that is over its time."""

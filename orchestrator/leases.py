@@ -91,12 +91,15 @@ class LeaseBook:
         self._clock = clock
         self._looked = clock()
         self._open: dict[str, list[Lease]] = {}
+        self._leases = self._games = 0
 
     def open(self, tries: Iterable[Try], worker: str) -> Lease:
         """A new lease, which lapses after the book's time unless it is renewed."""
         now = self._clock()
         lease = Lease(tuple(tries), worker, granted=now, expires=now + self.seconds)
         self._open.setdefault(worker, []).append(lease)
+        self._leases += 1
+        self._games += len(lease.tries)
         return lease
 
     def renew(self, leases: Iterable[Lease]) -> None:
@@ -110,6 +113,8 @@ class LeaseBook:
         mine = self._open.get(lease.worker, [])
         if lease in mine:
             mine.remove(lease)
+            self._leases -= 1
+            self._games -= len(lease.tries)
 
     def lapsed(self) -> list[Lease]:
         """Leases whose time is over."""
@@ -131,8 +136,8 @@ class LeaseBook:
         return list(self._open.get(worker, ()))
 
     def __len__(self) -> int:
-        return sum(map(len, self._open.values()))
+        return self._leases
 
     def games(self) -> int:
         """How many games are out."""
-        return sum(len(lease.tries) for leases in self._open.values() for lease in leases)
+        return self._games

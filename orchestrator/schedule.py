@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from math import isqrt
@@ -28,6 +29,9 @@ from typing import Any, NamedTuple
 from orchestrator.config import ConfigError, DeckPairing, TournamentConfig
 
 _CHECKED_GAMES = 20_000
+_KEPT_IN_COMMON = 8192
+_ROUND = 0
+"""Rounds belong to tournaments whose agents evolve between them; a round robin is one round."""
 _MOST_GAMES_PER_PAIR = 10**13
 
 
@@ -49,6 +53,10 @@ class ScheduledGame(NamedTuple):
         return _number("agent", tournament_seed, self.game_id, seat)
 
 
+_InCommon = tuple[str, tuple[str, str], tuple[str, str], Any, Any]
+"""Pair, entrants, decks, and the digests that ids and seeds begin with."""
+
+
 class Schedule(Sequence[ScheduledGame]):
     """The games of a tournament in the order in which they are started; any of them can be asked for by its number.
 
@@ -65,6 +73,7 @@ class Schedule(Sequence[ScheduledGame]):
         self.twins = config.games_per_pair // 2
         self.pairs = len(self.entrants) * (len(self.entrants) - 1) // 2
         self.cycle_games = self.pairs * len(self.deck_pairs) * 2
+        self._in_common = lru_cache(_KEPT_IN_COMMON)(self._compute_in_common)
 
     def __len__(self) -> int:
         return self.cycle_games * self.twins
@@ -81,25 +90,39 @@ class Schedule(Sequence[ScheduledGame]):
         """The game number ``index`` from 0; raises ``IndexError`` past the end."""
         if not 0 <= index < len(self):
             raise IndexError(f"game {index} of a schedule of {len(self)} games")
-        twin, index = divmod(index, self.cycle_games)
-        pair, index = divmod(index, len(self.deck_pairs) * 2)
-        deck_pair, seating = divmod(index, 2)
+        twin, place = divmod(index, self.cycle_games)
+        # A pair's games of all cycles have all but a few digits in common, in what their ids are derived from too.
+        pair, entrants, decks, id_digest, seed_digest = self._in_common(place, twin % 2)
+        own = f", {twin}, {_ROUND}]".encode()
+        id_digest, seed_digest = id_digest.copy(), seed_digest.copy()
+        id_digest.update(own)
+        seed_digest.update(own)
+        return ScheduledGame(
+            f"g{id_digest.hexdigest()}",
+            twin,
+            pair,
+            twin,
+            place % 2,
+            _ROUND,
+            int.from_bytes(seed_digest.digest(), "big") >> 1,
+            entrants,
+            decks,
+        )
+
+    def _compute_in_common(self, place: int, turned: int) -> _InCommon:
+        """What the games at ``place`` of all cycles have in common whose decks are ``turned``, or not."""
+        pair, rest = divmod(place, len(self.deck_pairs) * 2)
+        deck_pair, seating = divmod(rest, 2)
         first, second = (self.entrants[number] for number in pair_at(pair))
         deck, other = self.deck_pairs[deck_pair]
         entrants = (second, first) if seating else (first, second)
-        decks = (other, deck) if twin % 2 else (deck, other)
-        # Rounds belong to tournaments whose agents evolve between them; a round robin is one round.
-        round_number = 0
-        return ScheduledGame(
-            game_id=_game_id(self.seed, self.game, entrants, decks, twin, round_number),
-            cycle=twin,
-            pair=f"{first} vs {second}, {deck} vs {other}" if deck else f"{first} vs {second}",
-            twin=twin,
-            seating=seating,
-            round=round_number,
-            seed=_number("match", self.seed, self.game, decks, twin, round_number),
-            entrants=entrants,
-            decks=decks,
+        decks = (other, deck) if turned else (deck, other)
+        return (
+            f"{first} vs {second}, {deck} vs {other}" if deck else f"{first} vs {second}",
+            entrants,
+            decks,
+            _digest_of_beginning(12, self.seed, self.game, entrants, decks),
+            _digest_of_beginning(8, "match", self.seed, self.game, decks),
         )
 
     def digest(self) -> str:
@@ -171,11 +194,9 @@ def _check(config: TournamentConfig) -> None:
         )
 
 
-def _game_id(
-    seed: int, game: str, entrants: tuple[str, str], decks: tuple[str, str], twin: int, round_number: int
-) -> str:
-    text = json.dumps([seed, game, entrants, decks, twin, round_number])
-    return "g" + blake2b(text.encode(), digest_size=12).hexdigest()
+def _digest_of_beginning(size: int, *parts: Any) -> Any:
+    """The digest, of ``size`` bytes, of a JSON list that begins with ``parts`` and is still to be ended."""
+    return blake2b(json.dumps(parts).encode()[:-1], digest_size=size)
 
 
 def _number(*parts: Any) -> int:

@@ -136,9 +136,12 @@ class GameWorker:
         """Hear that the driver is alive; in a thread and loop of its own, whatever agents do in the other one."""
         self._heard = time.monotonic()
 
-    async def play_in_turn(self, errands: list[Errand]) -> list[Reply]:
-        """Play games that never wait one after the other; after :meth:`stop`, only the one that is under way."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._play_all, errands)
+    async def play_in_turn(self, packed: bytes) -> bytes:
+        """Play games that never wait one after the other; after :meth:`stop`, only the one that is under way.
+
+        Takes pickled errands and returns pickled replies.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._play_all, packed)
 
     async def play_waiting(self, errand: Errand) -> list[Reply]:
         """Play a game whose agents wait, beside others; no reply where it was cancelled."""
@@ -197,13 +200,13 @@ class GameWorker:
         game_id, game = playing
         return Progress(self._steps + game.steps, game_id, time.monotonic() - game.started, waiting, held)
 
-    def _play_all(self, errands: list[Errand]) -> list[Reply]:
+    def _play_all(self, packed: bytes) -> bytes:
         replies: list[Reply] = []
-        for errand in errands:
+        for errand in pickle.loads(packed):
             if self._stopping or (len(replies) >= STREAK and all(reply.cause for reply in replies[-STREAK:])):
                 break  # What is left goes back; where all that is played here fails, others are to have it.
             replies.append(self._play_one(errand))
-        return replies
+        return pickle.dumps(replies)
 
     def _play_one(self, errand: Errand) -> Reply:
         game = Playthrough()
