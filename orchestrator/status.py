@@ -163,12 +163,10 @@ class RunControl:
         return usual if self._drain is None else self._drain
 
     def close(self) -> None:
-        """Write how the run stands at its end."""
+        """Write how the run stands at its end; a storage that takes nothing is waited for ten seconds at most."""
         self._take("ended")
         self._closed.set()
         self._thread.join(_CLOSE_SECONDS)
-        _remove(self._folder.child(_STOP))
-        _write(self._folder, _STATUS, self._stamped().to_json())
 
     def _take(self, state: str) -> None:
         with self._lock:
@@ -186,6 +184,8 @@ class RunControl:
                 self._drain = float(seconds) if isinstance(seconds, (int, float)) else None
                 self._asked.set()
             _write(self._folder, _STATUS, self._stamped().to_json())
+        _remove(self._folder.child(_STOP))
+        _write(self._folder, _STATUS, self._stamped().to_json())
 
 
 def read_status(location: Location) -> RunStatus | None:
