@@ -49,6 +49,13 @@ class OpenedRun:
         )
 
 
+def at_start(location: Location, say: Callable[[str], None]) -> Patience:
+    """What tries operations on the storage for as long as a start does."""
+    patiently = Patience(location, say)
+    patiently.until(_START_SECONDS)
+    return patiently
+
+
 @contextmanager
 def opened_run(
     config: TournamentConfig, location: Location, manifest: Manifest, folder: Path, say: Callable[[str], None]
@@ -61,10 +68,10 @@ def opened_run(
     in_run = config.storage.journal_dir is None
     lock = FolderLock(folder, f"run {config.run!r}")
     try:
-        patiently = Patience(location, say)
-        patiently.until(_START_SECONDS)
+        patiently = at_start(location, say)
         at_least = 1 + max(patiently(lambda: checkpoint_epochs(location)), default=0)
-        lease = claim_run(location, config.run, config.storage.writer_seconds, at_least, in_run, say)
+        seconds = config.storage.writer_seconds
+        lease = patiently(lambda: claim_run(location, config.run, seconds, at_least, in_run, say))
         try:
             process = f"process {os.getpid()} on {socket.gethostname()}"
             # A journal in the run's own folder moves with it; one that lies elsewhere belongs to one address.

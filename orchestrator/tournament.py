@@ -26,7 +26,7 @@ from orchestrator.providers import Providers, resolved
 from orchestrator.reporting import Reporting
 from orchestrator.schedule import Schedule, check_balance
 from orchestrator.staff import Staff
-from orchestrator.start import OpenedRun, journal_folder, opened_run
+from orchestrator.start import OpenedRun, at_start, journal_folder, opened_run
 from orchestrator.stop import StopSignals
 from results.location import Location
 from results.manifest import MANIFEST_NAME, Manifest
@@ -53,13 +53,13 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
     check_settings(config, schedule)
     providers = Providers(config)
     location = Location.parse(config.storage.root).child(config.run)
-    manifest = _manifest(config, schedule, location)
-    folder = journal_folder(config, location)
     stream = stream or sys.stderr
 
     def say(line: str) -> None:
         print(line, file=stream, flush=True)
 
+    manifest = at_start(location, say)(lambda: _manifest(config, schedule, location))
+    folder = journal_folder(config, location)
     with (
         halting_for(location.path, str(folder)),
         StopSignals() as stop,
@@ -96,7 +96,7 @@ def _play(
                 try:
                     cluster.sweep_after_death()
                     providers.open(journal, commits, parts, pool)
-                    reporting.open_metrics()
+                    reporting.open_metrics(display.say)
                     Dispatcher(
                         config,
                         schedule,

@@ -167,8 +167,14 @@ def claim_run(
             seconds,
             journal="run" if journal_in_run else "elsewhere",
         )
-        _write(run, mine)
-        others = [one for one in _claims(run) if one[0] >= epoch and one[1] != mine.token]
+        try:
+            _write(run, mine)
+            others = [one for one in _claims(run) if one[0] >= epoch and one[1] != mine.token]
+        except BaseException:
+            # Lest it holds up whoever tries next, this process included.
+            with contextlib.suppress(OSError, StorageError):
+                _file(run, (epoch, mine.token)).delete()
+            raise
         if not others:
             _delete_older(run, mine, claims)
             return WriterLease(run, mine)
