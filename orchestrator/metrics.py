@@ -125,6 +125,14 @@ class RunMetrics:
             ray.kill(self._actor)
 
 
+def metrics_addresses() -> list[str]:
+    """Where the nodes of the Ray that this process is connected to show their metrics."""
+    import ray
+
+    alive = [node for node in ray.nodes() if node["Alive"] and node.get("MetricsExportPort")]
+    return [f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}/metrics" for node in alive]
+
+
 def changes(before: Values, after: Values) -> list[tuple[str, tuple[str, ...], float]]:
     """What an exporter is told when values were ``before`` and are ``after``: what counters gained, others whole."""
     told = []

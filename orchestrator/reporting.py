@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from orchestrator.config import TournamentConfig
-from orchestrator.metrics import RunMetrics, Values
+from orchestrator.metrics import RunMetrics, Values, metrics_addresses
 from orchestrator.progress import Standing
 from orchestrator.providers import Providers
 from orchestrator.status import EntrantStatus, RunControl, Situation
@@ -22,13 +24,17 @@ class Reporting:
         self._control = RunControl(config.run, location, self._situation)
         self._metrics: RunMetrics | None = None
 
-    def open_metrics(self) -> None:
-        """Export metrics too, where that is wanted. Ray must be initialized."""
+    def open_metrics(self, say: Callable[[str], object]) -> None:
+        """Export metrics too, where that is wanted. Ray must be initialized.
+
+        Of an embedded Ray nobody else knows where it shows them, so that it is told to ``say``.
+        """
+        is_embedded = self._config.cluster.address is None
         wanted = self._config.cluster.metrics
-        if wanted is None:
-            wanted = self._config.cluster.address is not None
-        if wanted:
+        if wanted or (wanted is None and not is_embedded):
             self._metrics = RunMetrics(self._config.run, self._values)
+            if is_embedded:
+                say(f"metrics are at {', '.join(metrics_addresses())}")
 
     def close_metrics(self) -> None:
         """Export how it ended. Ray must still be initialized."""

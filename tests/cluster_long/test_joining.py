@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,3 +171,19 @@ def test_a_run_in_object_storage_is_watched_and_stopped_from_another_machine(clu
 def status(cluster: RealCluster, game: list[str], variables: dict[str, str]) -> str:
     """How a run stands, as it is told."""
     return cluster.run("jobs.tournament", *game, "action=status", **variables).stdout
+
+
+def test_an_embedded_ray_shows_metrics_where_it_says_and_only_where_that_is_asked_for(
+    cluster: RealCluster, tmp_path: Path
+) -> None:
+    argv = ["jobs.tournament", "game=standin", "agents=[random,scripted_first]", f"storage.root={tmp_path}"]
+    argv += ["tournament.games_per_pair=100000", "options.seconds=0.004", "cluster.workers=1"]
+    process = cluster.start(*argv, "run=shown", "cluster.metrics=true")
+    assert process.stdout is not None
+    line = next(line for line in process.stdout if line.startswith("metrics are at "))
+    url = line.removeprefix("metrics are at ").strip()
+    wait_until(lambda: 'run="shown"' in urllib.request.urlopen(url).read().decode(), "metrics were shown")
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    done = cluster.run(*argv, "run=hidden", "tournament.games_per_pair=20")
+    assert (done.returncode, "metrics" in done.stderr) == (0, False)
