@@ -275,10 +275,18 @@ class WorkerPool:
         """Start one worker more, with options for Ray on where; it gets games once it is ready."""
         name = f"worker-{self._numbers}"
         self._numbers += 1
-        handle = WorkerHandle(name, self._class.options(**place or {}).remote(self._setup, name))
+        handle = WorkerHandle(name, self.start(name, place or {}))
         self.handles[name] = handle
         self._hellos[handle.actor.hello.remote(self._variables)] = handle
         return handle
+
+    def start(self, name: str, place: Mapping[str, Any]) -> Any:
+        """Start the actor of a worker, with those options for Ray."""
+        return self._class.options(**place).remote(self._setup, name)
+
+    def end(self, actor: Any) -> None:
+        """End the actor of a worker at once."""
+        self._ray.kill(actor, no_restart=True)
 
     @property
     def starting(self) -> dict[Any, WorkerHandle]:
@@ -294,7 +302,7 @@ class WorkerPool:
         handle = self.handles.pop(name, None)
         if handle is not None:
             self._hellos = {ref: other for ref, other in self._hellos.items() if other is not handle}
-            self._ray.kill(handle.actor, no_restart=True)
+            self.end(handle.actor)
 
     def close(self) -> None:
         """End all workers."""

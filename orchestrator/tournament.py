@@ -37,14 +37,17 @@ _STOP_PATIENCE_SECONDS: Final = 3.0
 """How long a run that was stopped, or has failed, waits at its end for a storage that does not answer."""
 
 
-def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Report:
+def run_tournament(
+    config: TournamentConfig, stream: TextIO | None = None, workers: type[WorkerPool] = WorkerPool
+) -> Report:
     """Play the tournament, or go on with it where an earlier start ended, however that ended.
 
-    Progress goes to ``stream`` (standard error by default). Ctrl-C or SIGTERM stops it: what has been played is kept
-    and the report says so; a second one stops it at once, and it can still be gone on with. Raises
-    :class:`ConfigError` or :class:`results.location.StorageError`, before anything is written, for a configuration that
-    cannot be played, a run that is another one or is being played by another process, and a journal that may not lie
-    where it is to lie; :class:`orchestrator.halt.RunHalted` where a disk is full, whenever that shows.
+    Progress goes to ``stream`` (standard error by default); ``workers`` is what plays the games. Ctrl-C or SIGTERM
+    stops it: what has been played is kept and the report says so; a second one stops it at once, and it can still be
+    gone on with. Raises :class:`ConfigError` or :class:`results.location.StorageError`, before anything is written, for
+    a configuration that cannot be played, a run that is another one or is being played by another process, and a
+    journal that may not lie where it is to lie; :class:`orchestrator.halt.RunHalted` where a disk is full, whenever
+    that shows.
     """
     began = time.monotonic()
     config = resolved(config)
@@ -65,7 +68,7 @@ def run_tournament(config: TournamentConfig, stream: TextIO | None = None) -> Re
         StopSignals() as stop,
         opened_run(config, location, manifest, folder, say) as opened,
     ):
-        return _play(config, schedule, opened, providers, stop, stream, began)
+        return _play(config, schedule, opened, providers, stop, stream, began, workers)
 
 
 def _play(
@@ -76,6 +79,7 @@ def _play(
     stop: StopSignals,
     stream: TextIO,
     began: float,
+    workers: type[WorkerPool],
 ) -> Report:
     run, journal, commits = opened.run, opened.journal, opened.commits
     done, void = commits.call(journal.counts)
@@ -91,7 +95,7 @@ def _play(
             with RayCluster(config.cluster) as cluster:
                 stop.take()
                 variables = key_variables(providers.models.values())
-                pool = WorkerPool(Setup.of(config, providers.keeper_name), 0, variables)
+                pool = workers(Setup.of(config, providers.keeper_name), 0, variables)
                 staff = Staff(pool, config.cluster)
                 try:
                     cluster.sweep_after_death()

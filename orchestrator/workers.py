@@ -211,12 +211,8 @@ class GameWorker:
     def _play_one(self, errand: Errand) -> Reply:
         game = Playthrough()
         self._playing = (errand.scheduled.game_id, game)
-        started_at = time.time()
         try:
-            match, agents = build(self._setup, errand.scheduled, errand.attempt)
-            play_now(match, agents, errand.scheduled.entrants, self._setup.game_seconds, game)
-            row = finished_row(self._setup, errand.scheduled, errand.attempt, match, agents, game)
-            return self._finished(errand, game, row, started_at)
+            return play_errand(self._setup, self._name, errand, game)
         except BaseException as error:  # Whatever happens in one game must not cost the others of its batch.
             return self._failed(errand, game, _failure(error))
         finally:
@@ -249,7 +245,7 @@ class GameWorker:
             for committed in decisions:
                 await committed
             row = finished_row(self._setup, errand.scheduled, errand.attempt, match, agents, game)
-            return self._finished(errand, game, row, started_at)
+            return _finished(self._name, errand, game, row, started_at)
         except GameDropped:
             raise
         except ModelPaused as paused:
@@ -309,24 +305,6 @@ class GameWorker:
         decisions[:] = [one for one in decisions if not one.done() or one.exception()]
         decisions.append(self._calls.desk.commit(entry))
 
-    def _finished(self, errand: Errand, game: Playthrough, row: dict[str, object], started_at: float) -> Reply:
-        seconds = time.monotonic() - game.started
-        row["worker"] = self._name
-        row["started_at"] = round(started_at * 1e6)
-        row["finished_at"] = round((started_at + seconds) * 1e6)
-        row["wall_seconds"] = seconds
-        winner = row["winner_seat"]
-        return Reply(
-            errand.scheduled.game_id,
-            errand.attempt,
-            errand.epoch,
-            seconds,
-            outcome=str(row["outcome"]),
-            winner_seat=winner if isinstance(winner, int) else None,
-            decisions=sum(tally.decisions for tally in game.tallies if not tally.calls),
-            row=json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
-        )
-
     def _failed(self, errand: Errand, game: Playthrough, failure: GameFailure) -> Reply:
         seconds = time.monotonic() - game.started
         return Reply(
@@ -349,6 +327,34 @@ class GameWorker:
                 self._heard = max(self._heard, now - SILENCE_SECONDS + _STALL_SECONDS)
             looked = now
         os._exit(75)
+
+
+def play_errand(setup: Setup, worker: str, errand: Errand, game: Playthrough) -> Reply:
+    """Play a game that never waits in one go. Raises whatever goes wrong; ``worker`` is for the row."""
+    started_at = time.time()
+    match, agents = build(setup, errand.scheduled, errand.attempt)
+    play_now(match, agents, errand.scheduled.entrants, setup.game_seconds, game)
+    row = finished_row(setup, errand.scheduled, errand.attempt, match, agents, game)
+    return _finished(worker, errand, game, row, started_at)
+
+
+def _finished(worker: str, errand: Errand, game: Playthrough, row: dict[str, object], started_at: float) -> Reply:
+    seconds = time.monotonic() - game.started
+    row["worker"] = worker
+    row["started_at"] = round(started_at * 1e6)
+    row["finished_at"] = round((started_at + seconds) * 1e6)
+    row["wall_seconds"] = seconds
+    winner = row["winner_seat"]
+    return Reply(
+        errand.scheduled.game_id,
+        errand.attempt,
+        errand.epoch,
+        seconds,
+        outcome=str(row["outcome"]),
+        winner_seat=winner if isinstance(winner, int) else None,
+        decisions=sum(tally.decisions for tally in game.tallies if not tally.calls),
+        row=json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
+    )
 
 
 async def _settled(decisions: list[asyncio.Future[None]]) -> None:
