@@ -113,7 +113,11 @@ class Dashboard:
 
     def follow(self, job_id: str) -> int:
         """Print the job's log, from its beginning and until it ends; returns what :meth:`outcome` does."""
-        asyncio.run(self._follow(job_id))
+        try:
+            asyncio.run(self._follow(job_id))
+        except asyncio.CancelledError as error:
+            # What becomes of a Ctrl-C that comes before the first step.
+            raise KeyboardInterrupt from error
         return self.outcome(job_id)
 
     def outcome(self, job_id: str) -> int:
