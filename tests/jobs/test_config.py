@@ -399,7 +399,7 @@ class TestAsking:
         assert "how many games" in lines["play.games"]
         assert " 2 " in lines["play.games"]
         assert "mirror|cross" in lines["play.pairing"]
-        assert "storage=local" in lines
+        assert "storage=local|s3" in lines
         assert "random" in lines["agent:"]
         assert "charizard_ex" in lines["deck:"]
         for option in ("--help", "--cfg", "--config-dir", "--multirun"):
