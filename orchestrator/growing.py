@@ -41,6 +41,7 @@ class GrowingParts:
         self._chunks: list[pa.Table] = []
         self._rows = 0
         self._bytes = 0
+        self._closed = False
         self._written: Part | None = None
         self._holds: list[Held] = []
 
@@ -57,7 +58,7 @@ class GrowingParts:
     @property
     def is_full(self) -> bool:
         """Whether the growing part is to be written and to grow no more."""
-        return self._rows >= self._most or self._bytes >= FULL_BYTES
+        return self._closed or self._rows >= self._most or self._bytes >= FULL_BYTES
 
     @property
     def is_changed(self) -> bool:
@@ -102,6 +103,8 @@ class GrowingParts:
                 self._holds += [Held(one.name, first + one.first, one.rows) for one in part.holds]
                 taken.append(part)
             else:
+                # So that the next one has room: full parts have more than half of their rows then.
+                self._closed = bool(taken)
                 break
         for part in taken:
             self._done.remove(part)

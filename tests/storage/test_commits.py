@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from game_rows import game_id
+from game_rows import game_id, game_row, new_run
 from object_stores import TroubledWay
 from stored_runs import PAID, driving, games_there, ids, naive_rows, place, run_of, stored
 
 from orchestrator.journal import FailedAttempt
 from results import RunError, StorageError, object_store
-from results.checkpoint import read_checkpoint
+from results.checkpoint import Checkpoint, Part, read_checkpoint, write_checkpoint
 
 
 def journal_dir(root: str, tmp_path: Path, name: str = "journals") -> Path | None:
@@ -229,6 +229,23 @@ def test_at_the_end_it_gives_up_at_the_deadline_and_the_same_command_writes_the_
     with driving(config) as driver:
         pass
     assert games_there(config) == ids(range(9))
+
+
+def test_many_small_parts_are_taken_together_at_the_next_start(root: str, tmp_path: Path) -> None:
+    config = stored(root, journal_dir(root, tmp_path), part_rows=10)
+    # As an older version has left them: 25 parts of four games.
+    run = new_run(place(config), *[[game_row(4 * part + one) for one in range(4)] for part in range(25)])
+    sizes = place(config).child("games").sizes()
+    parts = [Part(f"part-{part}", 4, sizes[f"part-{part}.parquet"]) for part in range(25)]
+    state = {"taken": {}, "spending": {}, "attempts": []}
+    write_checkpoint(run.location, Checkpoint(1, {"games": tuple(parts), "decisions": (), "calls": ()}, state))
+    reading = run_of(config).parts("games", ["game_id"])
+    first = next(reading)["game_id"].to_pylist()
+    with driving(config) as driver:
+        driver.finish([100])
+    assert games_there(config) == ids(range(101))
+    assert len(place(config).child("games").sizes()) == 13
+    assert sorted([*first, *(row for part in reading for row in part["game_id"].to_pylist())]) == ids(range(100))
 
 
 def test_rows_are_read_by_pandas_as_they_are(tmp_path: Path) -> None:
