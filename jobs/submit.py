@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from jobs.submission import variables
 from jobs.submission.archive import own_name, write_archive
 from jobs.submission.dashboard import Dashboard, JobLost
 from orchestrator import ConfigError as TournamentRefused
+from orchestrator.progress import duration
 from orchestrator.tournament import check_settings
 
 _STOP_SECONDS: Final = 30
@@ -103,13 +105,10 @@ def _submit(config: SubmitJob, argv: Sequence[str]) -> int:
     argv = [*_on_cluster(config.job, argv), *argv]
     sent, folders = _with_packed_folders(argv)
     composed = [] if _only_shows(argv) else composed_jobs(config.job, argv)
-    code: int
-    if not composed:
-        code = target.main(argv)
-        return code
-    if any(getattr(one, "dry_run", False) for _, one in composed):
+    looks = any(getattr(one, "dry_run", False) for _, one in composed)
+    if looks or not composed:
         # Which Ray answers there is for the job to see.
-        code = target.main([*argv, "cluster.address=null"])
+        code: int = target.main([*argv, "cluster.address=null"] if looks else argv)
         return code
     passed: dict[str, str] = {}
     for plain, one in composed:
@@ -219,10 +218,6 @@ def _status(dashboard: Dashboard, job_id: str) -> int:
 
 
 def _duration(info: Any) -> str:
-    import time
-
-    from orchestrator.progress import duration
-
     end = info.end_time / 1000 if info.end_time else time.time()
     return duration(max(end - info.start_time / 1000, 0.0))
 
