@@ -39,7 +39,7 @@ PLAIN_GAMES = 40
 DONE, RESUMABLE, VOID = 0, 3, 4
 """Exit codes of ``jobs.tournament``."""
 
-AGENTS = "agents=[{model: loopback_weak, name: llm},heuristic,{agent: search_fast, rollouts: 16, name: search}]"
+AGENTS = "agents=[{model: loopback_weak, name: llm},heuristic,{agent: search_fast, rollouts: 4, name: search}]"
 CHAT_GAME = (AGENTS, "decks=[charizard_ex]", "options={turn_cap: 4}", "seed=7")
 """Games that make calls, several of them for one decision at times, and games that keep a processor busy."""
 PLAIN_GAME = (

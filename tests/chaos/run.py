@@ -20,7 +20,7 @@ from pathlib import Path
 from chaos_scenarios import SCENARIOS, Verdict, run_scenario
 from chaos_scene import Endpoint, Scene
 
-GAMES = 8
+GAMES = 6
 """Of each pair of agents."""
 _WIDE = 46
 """Of the widest column."""
@@ -37,7 +37,8 @@ def main(words: Sequence[str]) -> int:
             for number, one in enumerate(chosen, 1):
                 print(f"{number}/{len(chosen)} {one.name} ...", end="", flush=True, file=sys.stderr)
                 verdicts.append(run_scenario(scene, one))
-                print(f" {'MISS' if verdicts[-1].misses else 'as it should'}", flush=True, file=sys.stderr)
+                how = f"MISS: {'; '.join(verdicts[-1].misses)}" if verdicts[-1].misses else "as it should"
+                print(f" {how}", flush=True, file=sys.stderr)
         finally:
             scene.close()
     print(table(verdicts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestrator.leases import Lease, LeaseBook, Try
+from orchestrator.leases import Attention, Lease, LeaseBook, Try
 from orchestrator.schedule import ScheduledGame
 
 
@@ -58,6 +58,20 @@ def test_the_time_in_which_nobody_looks_for_progress_does_not_count() -> None:
     book.close(lease)
     assert lapsed_within(book, clock, 7.0) == []
     assert lapsed_within(book, clock, 1.0) == [renewed]
+
+
+def test_a_process_that_stood_still_knows_so_for_a_while() -> None:
+    clock = Clock()
+    attention = Attention(4.0, clock)
+    for _ in range(5):
+        clock.now += 4.0
+        attention.turn()
+    assert not attention.was_away(within=1000.0)
+    clock.now += 4.5
+    attention.turn()
+    assert attention.was_away(within=9.0)
+    clock.now += 9.5
+    assert not attention.was_away(within=9.0)
 
 
 def test_a_closed_lease_is_with_nobody() -> None:
