@@ -231,13 +231,21 @@ class WorkerHandle:
         self.ready = False
         self.node = ""
         """The node that it is on, once it is ready."""
+        self.told = float("-inf")
+        """When something was last sent by which it hears that the driver is alive."""
 
     def play(self, errands: Sequence[Errand], waits: bool) -> Any:
         """Send games; returns the reference of a list of replies, pickled where these are games that never wait."""
         if waits:
             return self.actor.play_waiting.remote(errands[0])
+        self.told = time.monotonic()
         # Ray would look at every value in them by itself, in Python.
         return self.actor.play_in_turn.remote(pickle.dumps(list(errands)))
+
+    def ask(self) -> Any:
+        """Ask how far its games are; returns the reference of the answer."""
+        self.told = time.monotonic()
+        return self.actor.progress.remote()
 
 
 class WorkerPool:
@@ -313,7 +321,7 @@ class WorkerPool:
     def _heartbeat(self) -> None:
         while not self._closed.wait(_HEARTBEAT_SECONDS):
             for handle in list(self.handles.values()):
-                if handle.ready:
+                if handle.ready and time.monotonic() - handle.told >= _HEARTBEAT_SECONDS:
                     try:
                         handle.actor.hear.remote()
                     except Exception:

@@ -58,8 +58,11 @@ from orchestrator.workers import SILENCE_SECONDS, Errand, Progress, Reply
 _BATCHES_AHEAD: Final = 2
 """Leases of games that never wait which one worker holds: one that is played and one that lies ready."""
 _LARGEST_BATCH: Final = 2048
+_BATCHES_A_SECOND: Final = 400
+"""With so many workers that more batches would come back, they are larger: each takes a good deal of a millisecond."""
 _BATCH_GROWTH: Final = 4
 _TICK_SECONDS: Final = 0.25
+_GATHER_SECONDS: Final = 1e-5
 _LOOK_SECONDS: Final = 1.0
 _GRACE_SECONDS: Final = 1.0
 """How much longer than its limit a game may take before it is cut from outside."""
@@ -79,6 +82,8 @@ class _Watch:
     seen: Progress | None = None
     asked: Any = None
     """Reference of the question that is not answered yet."""
+    returned: float = float("-inf")
+    """When it last returned games that never wait, which says as much."""
 
 
 _WORKERS_OWN: Final = frozenset(
@@ -276,12 +281,13 @@ class Dispatcher:
         self._attention.turn()
         if not some:
             return
+        # Looking at many takes long, so that more of them are to be worth it.
+        time.sleep(len(references) * _GATHER_SECONDS)
         ready = self._ray.wait(references, num_returns=len(references), timeout=0)[0]
         replies: list[Reply] = []
         back: list[Lease] = []
         dead: dict[str, Death] = {}
-        for reference in ready:
-            value, death = self._value(reference)
+        for reference, (value, death) in zip(ready, self._values(ready), strict=True):
             if reference in self._calls:
                 lease = self._calls.pop(reference)
                 if death is None:
@@ -296,6 +302,13 @@ class Dispatcher:
         self._take(replies, back)
         for worker, death in dead.items():
             self._died(worker, death)
+
+    def _values(self, references: Sequence[Any]) -> list[tuple[Any, Death | None]]:
+        """:meth:`_value` of each."""
+        try:
+            return [(value, None) for value in self._ray.get(references)]
+        except self._ray.exceptions.RayError:
+            return list(map(self._value, references))  # One of them is not well: which?
 
     def _value(self, reference: Any) -> tuple[Any, Death | None]:
         """The value of ``reference``, or why its worker is lost. Raises what went wrong in a worker that lives."""
@@ -333,8 +346,12 @@ class Dispatcher:
             )
             for reply in finished
         ]
+        now = time.monotonic()
         for lease in back:
             self._leases.close(lease)
+            if not lease.waits:
+                self._watches.setdefault(lease.worker, _Watch()).returned = now
+                self._leases.renew(other for other in self._leases.of(lease.worker) if not other.waits)
         if rows:
             accepted = self._commits.call(self._journal.finish, rows)
             self._check_grants()
@@ -364,7 +381,8 @@ class Dispatcher:
         """Choose the size of batches by how long games take; it grows by steps and shrinks at once."""
         if seconds:
             mean = max(sum(seconds) / len(seconds), 1e-6)
-            fitting = int(self._config.cluster.batch_seconds / mean)
+            batch_seconds = max(self._config.cluster.batch_seconds, len(self._pool.handles) / _BATCHES_A_SECOND)
+            fitting = int(batch_seconds / mean)
             self._batch = max(1, min(fitting, self._batch * _BATCH_GROWTH, _LARGEST_BATCH))
 
     # Failures
@@ -532,8 +550,10 @@ class Dispatcher:
             self._display.say("no game worker is ready yet: the cluster has no free processor, or is slow to start one")
         for handle in list(self._pool.handles.values()):
             watch = self._watches.setdefault(handle.name, _Watch())
-            if handle.ready and watch.asked is None and self._leases.of(handle.name):
-                watch.asked = handle.actor.progress.remote()
+            leases = self._leases.of(handle.name)
+            is_known = now - watch.returned < _LOOK_SECONDS and not any(lease.waits for lease in leases)
+            if handle.ready and watch.asked is None and leases and not is_known:
+                watch.asked = handle.ask()
         for lease in self._leases.lapsed():
             self._lapsed(lease)
 

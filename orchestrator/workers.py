@@ -141,6 +141,7 @@ class GameWorker:
 
         Takes pickled errands and returns pickled replies.
         """
+        self._heard = time.monotonic()
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._play_all, packed)
 
     async def play_waiting(self, errand: Errand) -> list[Reply]:
@@ -192,6 +193,7 @@ class GameWorker:
 
     async def progress(self) -> Progress:
         """How far the games are."""
+        self._heard = time.monotonic()
         playing = self._playing
         waiting = {game_id: game.steps for game_id, game in self._waiting.items()}
         held = frozenset(game_id for game_id, game in self._waiting.items() if game.held)
