@@ -6,7 +6,7 @@ Pure: the actor passes reports in and sends the answers out. Time comes from the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from agents.llm.models import Limits
@@ -72,6 +72,8 @@ class _Account:
         self.models: FairOrder[str] = FairOrder()
         self.lanes: FairOrder[tuple[str, str]] = FairOrder()
         """By worker and model."""
+        self.held: dict[tuple[str, str], _Lane] = {}
+        """All lanes of the account, by worker and model."""
         self.started = self.started_tokens = self.waited = 0
         self.waited_seconds = 0.0
 
@@ -116,7 +118,7 @@ class LimitBook:
         worker.heard = now
         for refusal in report.refusals:
             account = self._account(refusal.account, now)
-            in_flight = sum(lane.report.in_flight for _, lane in self._lanes(refusal.account))
+            in_flight = sum(lane.report.in_flight for lane in account.held.values())
             account.concurrency.rate_limited(now - refusal.age, refusal.retry_after, in_flight, now)
         self._spent += report.spent_usd
         self._reserved += report.kept_usd - worker.usd
@@ -125,12 +127,13 @@ class LimitBook:
         for key in [key for key in worker.lanes if key not in told]:
             self._take_in(report.worker, worker, LaneReport(*key), now)
             del worker.lanes[key]
+            self._account(key[0], now).held.pop((report.worker, key[1]), None)
         for lane in told.values():
             self._take_in(report.worker, worker, lane, now)
-        touched = {account for account, _ in told}
-        for name in touched:
-            self._lend(name, now)
-        return self._answer(report.worker, worker, touched, now)
+        slots = {account: self._slots(account) for account in {account for account, _ in told}}
+        for name in slots:
+            self._lend(name, slots[name], now)
+        return self._answer(report.worker, worker, slots, now)
 
     def forget(self, worker: str) -> None:
         """A worker is known to be dead: what it held is free at once."""
@@ -141,7 +144,7 @@ class LimitBook:
         now = self._advance()
         accounts = []
         for name, account in self._accounts.items():
-            lanes = [lane.report for _, lane in self._lanes(name)]
+            lanes = [lane.report for lane in account.held.values()]
             accounts.append(
                 AccountCounters(
                     account=name,
@@ -190,6 +193,7 @@ class LimitBook:
             self._reserved -= lane.ready_usd
             account = self._account(account_name, now)
             account.lanes.forget((name, model))
+            account.held.pop((name, model), None)
             # What it held it may have used before it died; what was put by it has never seen.
             for meter, out, ready in (
                 (account.requests, lane.requests, lane.ready_requests),
@@ -204,6 +208,7 @@ class LimitBook:
     def _take_in(self, name: str, worker: _Worker, told: LaneReport, now: float) -> None:
         account = self._account(told.account, now)
         lane = worker.lanes.setdefault((told.account, told.model), _Lane(told))
+        account.held[name, told.model] = lane
         lane.report = told
         lane.slots = max(told.in_flight, told.slots)
         lane.wants, lane.spare = list(told.wants), list(told.spare)
@@ -226,22 +231,21 @@ class LimitBook:
             account.models.charge(told.model, told.started)
             account.lanes.charge((name, told.model), told.started / _games(told))
         if told.held_back:
-            busy = sum(_games(lane.report) for _, lane in self._lanes(told.account))
+            busy = sum(_games(lane.report) for lane in account.held.values())
             if busy > account.concurrency.limit:
                 account.concurrency.held_back(now)
 
     # What is lent
 
-    def _lend(self, name: str, now: float) -> None:
+    def _lend(self, name: str, slots: Mapping[tuple[str, str], int], now: float) -> None:
         """Put by what the limits allow, a call at a time, for whoever is next by model and then by game."""
         account = self._account(name, now)
         if now < self._lends_from or account.concurrency.hold_seconds(now) > 0 or not self._counted(account):
             return
-        slots = self._slots(name)
         queues: dict[str, dict[tuple[str, str], _Lane]] = {}
-        for worker, lane in self._lanes(name):
-            if lane.wants and self._room(lane, slots[worker, lane.report.model]) > 0:
-                queues.setdefault(lane.report.model, {})[worker, lane.report.model] = lane
+        for key, lane in account.held.items():
+            if lane.wants and self._room(lane, slots[key]) > 0:
+                queues.setdefault(key[1], {})[key] = lane
         while queues:
             model = account.models.next(queues)
             key = account.lanes.next(queues[model])
@@ -260,7 +264,7 @@ class LimitBook:
                 if not queues[model]:
                     del queues[model]
         # Nobody waits: what is left may lie ready.
-        for _, lane in self._lanes(name):
+        for lane in account.held.values():
             while lane.spare:
                 if not self._put_by(account, lane, lane.spare[0], now):
                     return
@@ -301,10 +305,10 @@ class LimitBook:
         """A fair share of the calls in flight for every lane of an account, by worker and model."""
         account = self._accounts[name]
         wants: dict[str, dict[tuple[str, str], int]] = {}
-        for worker, lane in self._lanes(name):
+        for key, lane in account.held.items():
             busy = lane.report.in_flight + lane.report.waiting
             # A little more than it needs now, so that the next call need not ask.
-            wants.setdefault(lane.report.model, {})[worker, lane.report.model] = busy + busy // 4 + 1 if busy else 0
+            wants.setdefault(key[1], {})[key] = busy + busy // 4 + 1 if busy else 0
         models = {model: sum(lanes.values()) for model, lanes in wants.items()}
         shares = share_equally(models, account.concurrency.limit, account.models.rank)
         slots: dict[tuple[str, str], int] = {}
@@ -312,20 +316,21 @@ class LimitBook:
             slots |= share_in_proportion(lanes, shares[model], account.lanes.rank)
         return slots
 
-    def _answer(self, name: str, worker: _Worker, touched: set[str], now: float) -> Answer:
+    def _answer(
+        self, name: str, worker: _Worker, slots: Mapping[str, Mapping[tuple[str, str], int]], now: float
+    ) -> Answer:
         leases: list[LaneLease] = []
         usd = 0.0
         again = max(_FEWEST_SECONDS, _SECONDS_PER_WORKER * len(self._workers))
-        for account_name in touched:
+        for account_name in slots:
             account = self._accounts[account_name]
             hold = account.concurrency.hold_seconds(now)
-            slots = self._slots(account_name)
-            in_use = sum(lane.slots for _, lane in self._lanes(account_name))
+            in_use = sum(lane.slots for lane in account.held.values())
             for (of, model), lane in worker.lanes.items():
                 if of != account_name:
                     continue
                 free = max(0, account.concurrency.limit - (in_use - lane.slots))
-                target = min(slots[name, model], free)
+                target = min(slots[account_name][name, model], free)
                 if now < self._lends_from:
                     target = lane.report.slots
                 in_use += max(target - lane.slots, 0)
@@ -355,25 +360,17 @@ class LimitBook:
             lanes=tuple(leases),
             usd=None if budget is None else usd,
             left_usd=math.inf if budget is None else budget - self._spent,
-            scarce=self._scarce(touched),
+            scarce=self._scarce(slots),
             again_seconds=min(again, _MOST_SECONDS),
         )
 
-    def _scarce(self, accounts: set[str]) -> bool:
+    def _scarce(self, accounts: Iterable[str]) -> bool:
         """Whether calls wait for something that others may hold in store: a budget is everybody's."""
         return any(
             lane.wants and self._counted(self._accounts[account])
             for account in (self._accounts if self._budget is not None else accounts)
-            for _, lane in self._lanes(account)
+            for lane in self._accounts[account].held.values()
         )
-
-    def _lanes(self, account: str) -> list[tuple[str, _Lane]]:
-        return [
-            (name, lane)
-            for name, worker in self._workers.items()
-            for (of, _), lane in worker.lanes.items()
-            if of == account
-        ]
 
     def _account(self, name: str, now: float) -> _Account:
         if name not in self._accounts:

@@ -67,10 +67,7 @@ def share_in_proportion(wants: Mapping[Key, int], total: int, rank: Callable[[Ke
 def _hand_out(
     shares: dict[Key, int], wants: Mapping[Key, int], left: int, rank: Callable[[Key], Any]
 ) -> dict[Key, int]:
-    for key in sorted(shares, key=rank):
-        if left <= 0:
-            break
-        if shares[key] < wants[key]:
+    if left > 0:
+        for key in sorted((key for key in shares if shares[key] < wants[key]), key=rank)[:left]:
             shares[key] += 1
-            left -= 1
     return shares
