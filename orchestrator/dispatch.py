@@ -187,20 +187,20 @@ class Dispatcher:
 
     def _fill(self) -> None:
         """Give every worker that is ready as much as it may have."""
-        ready = all_ready = self._staff.ready()
+        ready = self._staff.ready()
         if not ready:
             return
         if suspects := self._backlog.suspects:
             # One worker is kept for the games that may end theirs.
             def least_busy(handle: WorkerHandle) -> tuple[bool, bool, int]:
-                suits = self._staff.suits(handle, all_ready)(suspects[0])
+                suits = self._staff.suits(handle)(suspects[0])
                 return not suits, not self._room(handle), len(self._leases.of(handle.name))
 
             apart = min(ready, key=least_busy)
             ready = [handle for handle in ready if handle is not apart]
             self._send_suspects(apart)
         for handle in ready:
-            suits = self._staff.suits(handle, all_ready)
+            suits = self._staff.suits(handle)
             open_now = self._leases.of(handle.name)
             room = self._room(handle)
             in_turn = sum(not lease.waits for lease in open_now)

@@ -16,6 +16,7 @@ from orchestrator.leases import Try
 
 _COUNT_SECONDS: Final = 2.0
 _FRUITLESS_STARTS: Final = 5
+_STARTING_SECONDS: Final = 60.0
 _START_AGAIN_SECONDS: Final = 10.0
 """After a worker that died while it was starting, so much later another one is started where others play on."""
 
@@ -43,6 +44,7 @@ class Staff:
         self._shunned: set[str] = set()
         self._elsewhere: list[str] = []
         """Nodes that the next workers are not to be started on where another one has room."""
+        self._started: dict[str, float] = {}
         self._fruitless = 0
         self._start_at = 0.0
         self.taken_out: list[str] = []
@@ -62,7 +64,7 @@ class Staff:
         missing = self._capacity.workers(processors) - len(self._pool.handles)
         if missing > 0 and self._clock() >= self._start_at:
             for _ in range(missing):
-                self._pool.add(self._place())
+                self._started[self._pool.add(self._place()).name] = self._clock()
         for handle in reversed(list(self._pool.starting.values())):
             if missing < 0:
                 missing += 1
@@ -106,13 +108,13 @@ class Staff:
         ready = [handle for handle in self._pool.handles.values() if handle.ready]
         return [handle for handle in ready if not self._fitness.rests(handle.name)] or ready
 
-    def suits(self, handle: WorkerHandle, ready: Collection[WorkerHandle]) -> Suits:
+    def suits(self, handle: WorkerHandle) -> Suits:
         """Which games ``handle`` may have: one that failed goes elsewhere, to another node if that is possible."""
 
         def suits(one: Try) -> bool:
             if not one.failed_with and not one.failed_on:
                 return True
-            others = [other for other in ready if other.name not in one.failed_with]
+            others = self._others_than(one.failed_with)
             if handle.name in one.failed_with:
                 return not others
             return handle.node not in one.failed_on or all(other.node in one.failed_on for other in others)
@@ -121,8 +123,16 @@ class Staff:
 
     def confirmed(self, one: Try) -> bool:
         """Whether a game has failed with two workers, or there is no second one that it could be tried with."""
-        others = [name for name, handle in self._pool.handles.items() if handle.ready and name not in one.failed_with]
-        return len(one.failed_with) > 1 or not others
+        return len(one.failed_with) > 1 or not self._others_than(one.failed_with)
+
+    def _others_than(self, names: Collection[str]) -> list[WorkerHandle]:
+        """Workers that a game can be given which has failed with those. Who rests or is starting is waited for."""
+        young = self._clock() - _STARTING_SECONDS
+        return [
+            handle
+            for name, handle in self._pool.handles.items()
+            if name not in names and (handle.ready or self._started[name] > young)
+        ]
 
     # Who is to blame
 

@@ -57,7 +57,7 @@ def game(failed_with: str = "", failed_on: str = "") -> Try:
 
 def may_have(staff: Staff, one: Try) -> list[str]:
     ready = staff.ready()
-    return [handle.name for handle in ready if staff.suits(handle, ready)(one)]
+    return [handle.name for handle in ready if staff.suits(handle)(one)]
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,16 @@ def test_a_game_is_not_void_before_a_second_worker_has_failed_with_it() -> None:
     assert one.confirmed(game("worker-0"))
     # One that has died counts as well.
     assert two.confirmed(game("worker-0 worker-9"))
+
+
+def test_a_worker_that_is_starting_is_waited_for_and_not_for_ever() -> None:
+    clock = Clock()
+    staff = staff_on("n1", "n1", clock=clock)
+    staff._pool.handles["worker-1"].ready = False
+    failed = game("worker-0", "n1")
+    assert (may_have(staff, failed), staff.confirmed(failed)) == ([], False)
+    clock.now += 61
+    assert (may_have(staff, failed), staff.confirmed(failed)) == (["worker-0"], True)
 
 
 def test_who_fails_three_games_rests_unless_all_do() -> None:
