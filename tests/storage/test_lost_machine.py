@@ -47,14 +47,16 @@ def answered(journal_dir: Path, query: str) -> list[tuple[object, ...]]:
 def shipped(config: TournamentConfig) -> tuple[int, set[tuple[object, ...]]]:
     """The number of games in parts, and the answers of games in flight, that the storage has."""
     location = Location.parse(config.storage.root).child("r")
-    checkpoint = read_checkpoint(location)
-    if checkpoint is None:
-        return 0, set()
-    answers = {
-        (game_id, one.seat, one.decision, one.call)
-        for some in read_segments(location, checkpoint.writer["segments"])
-        for game_id, one in some
-    }
+    while True:
+        checkpoint = read_checkpoint(location)
+        if checkpoint is None:
+            return 0, set()
+        try:
+            found = list(read_segments(location, checkpoint.writer["segments"]))
+            break
+        except FileNotFoundError:
+            continue  # The next flush has taken the place of this one.
+    answers = {(game_id, one.seat, one.decision, one.call) for some in found for game_id, one in some}
     return sum(part.rows for part in checkpoint.of("games")), answers
 
 
@@ -107,7 +109,7 @@ def command(root: str, journals: Path, cluster: str, *more: str) -> list[str]:
         "tournament.games_per_pair=120",
         *("cluster=address", f"cluster.address={cluster}", "cluster.workers=1", "cluster.batch_seconds=0.2"),
         *("storage=s3", f"storage.root={root}", f"storage.journal_dir={journals}", "storage.part_seconds=0.5"),
-        *("storage.flush_seconds=1", "storage.writer_seconds=3", "storage.patience_seconds=2", *more),
+        *("storage.flush_seconds=1", "storage.writer_seconds=8", "storage.patience_seconds=2", *more),
     ]
 
 

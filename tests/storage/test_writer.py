@@ -27,7 +27,7 @@ def run(root: str) -> Location:
     return Location.parse(root).child("r")
 
 
-def claimed(run: Location, machine: str = "here", seconds: float = 2.0, journal_in_run: bool = False) -> WriterLease:
+def claimed(run: Location, machine: str = "here", seconds: float = 10.0, journal_in_run: bool = False) -> WriterLease:
     return claim_run(run, "r", seconds, 1, journal_in_run, SAID.append, machine)
 
 
@@ -74,7 +74,7 @@ def test_of_many_that_start_at_once_one_writes(root: str, run: Location) -> None
 
     def start(number: int) -> None:
         try:
-            got.append(claimed(Location.parse(root).child("r"), f"machine {number}", seconds=1.0))
+            got.append(claimed(Location.parse(root).child("r"), f"machine {number}"))
         except JournalLocked as error:
             refused.append(error)
 
