@@ -129,7 +129,8 @@ def metrics_addresses() -> list[str]:
     """Where the nodes of the Ray that this process is connected to show their metrics."""
     import ray
 
-    alive = [node for node in ray.nodes() if node["Alive"] and node.get("MetricsExportPort")]
+    nodes: Callable[[], list[Mapping[str, Any]]] = ray.nodes
+    alive = [node for node in nodes() if node["Alive"] and node.get("MetricsExportPort")]
     return [f"http://{node['NodeManagerAddress']}:{node['MetricsExportPort']}/metrics" for node in alive]
 
 
