@@ -24,13 +24,12 @@ play is taken out (:mod:`orchestrator.staff`), and what it failed does not count
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -38,19 +37,19 @@ from typing import Any, Final
 from agents.factory import agent_waits
 from agents.llm.contract import FailureKind
 from orchestrator.backlog import Backlog, Suits
-from orchestrator.calls import MODEL_WIDE, now_microseconds
+from orchestrator.calls import MODEL_WIDE
 from orchestrator.cluster import WorkerHandle, WorkerPool, children
 from orchestrator.config import TournamentConfig
 from orchestrator.deaths import Death, LostWith, death_of
 from orchestrator.group_commit import GroupCommit
-from orchestrator.journal import FailedAttempt, FinishedGame, Grant, Journal
+from orchestrator.journal import FinishedGame, Journal
 from orchestrator.leases import Attention, Lease, LeaseBook, Try
+from orchestrator.outcomes import Outcomes
 from orchestrator.parts import PartWriter
-from orchestrator.play import VOID, FailureCause, GameFailure, Setup, void_row
-from orchestrator.progress import Counted, ProgressDisplay, Standing, duration
+from orchestrator.play import FailureCause, Setup
+from orchestrator.progress import ProgressDisplay, Standing, duration
 from orchestrator.providers import Providers
 from orchestrator.reporting import Reporting
-from orchestrator.rows import unused_call_row
 from orchestrator.schedule import Schedule
 from orchestrator.staff import Staff
 from orchestrator.workers import SILENCE_SECONDS, Errand, Progress, Reply
@@ -124,10 +123,10 @@ class Dispatcher:
 
         self._ray: Any = ray
         self._config = config
-        self._setup = Setup.of(config)
         self._journal = journal
         self._commits = commits
         self._parts = parts
+        self._outcomes = Outcomes(Setup.of(config), journal, commits, parts, standing, display, providers.models)
         self._pool = pool
         self._standing = standing
         self._display = display
@@ -353,9 +352,8 @@ class Dispatcher:
                 self._watches.setdefault(lease.worker, _Watch()).returned = now
                 self._leases.renew(other for other in self._leases.of(lease.worker) if not other.waits)
         if rows:
-            accepted = self._commits.call(self._journal.finish, rows)
+            accepted = self._outcomes.finished(rows)
             self._check_grants()
-            self._count(rows, accepted)
             for game_id in accepted:
                 self._staff.finished(worker_of[game_id], game_id)
             self._standing.decisions += sum(reply.decisions for reply in finished)
@@ -369,13 +367,6 @@ class Dispatcher:
                 self._failed(one, worker_of[reply.game_id], FailureCause(reply.cause), reply.detail)
         # Games that a worker was told not to begin or to leave, and those that cannot go on for now.
         self._give_back(list(games.values()))
-
-    def _count(self, rows: Sequence[FinishedGame], counted: Iterable[str]) -> None:
-        accepted = set(counted)
-        taken = [row for row in rows if row.game_id in accepted]
-        if taken:
-            self._parts.rows_added(len(taken), sum(len(row.row) for row in taken))
-            self._standing.count(Counted(row.entrants, row.outcome, row.winner_seat) for row in taken)
 
     def _set_pace(self, seconds: Sequence[float]) -> None:
         """Choose the size of batches by how long games take; it grows by steps and shrinks at once."""
@@ -399,11 +390,7 @@ class Dispatcher:
 
     def _failed(self, one: Try, worker: str, cause: FailureCause, detail: str) -> None:
         """A try failed and counts."""
-        failed = FailedAttempt(
-            one.scheduled.game_id, one.attempt, one.epoch, str(cause), detail, worker, failed_at=now_microseconds()
-        )
-        if self._commits.call(self._journal.fail, [failed]):
-            self._standing.failed_tries[str(cause)] += 1
+        if self._outcomes.failed(one, worker, cause, detail):
             ended_worker = cause is FailureCause.WORKER_CRASH or cause is FailureCause.WALL_CLOCK
             again = replace(
                 one,
@@ -422,46 +409,17 @@ class Dispatcher:
         """Make a game void that has failed as often as it may, unless one worker alone may be to blame."""
         if one.failures < self._config.limits.max_attempts:
             return False
-        last = self._commits.call(self._journal.last_failure, one.scheduled.game_id)
+        last = self._outcomes.last_failure(one)
         if last.cause in _WORKERS_OWN and not self._staff.confirmed(one):
             return False
-        self._void(one, last)
-        return True
-
-    def _void(self, one: Try, last: FailedAttempt) -> None:
-        """Give a game that has failed as often as it may its result: none."""
-        failure = GameFailure(FailureCause(last.cause), last.detail)
-        row = void_row(self._setup, one.scheduled, last.attempt, failure)
-        row["worker"] = last.worker
-        row["finished_at"] = last.failed_at
-        text = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-        grant = self._commits.call(self._journal.grant, [(one.scheduled.game_id, last.attempt)], last.worker)[0]
-        self._record_unused(one, grant)
-        game = FinishedGame(one.scheduled.game_id, grant.epoch, one.scheduled.entrants, VOID, None, text)
-        self._count([game], self._commits.call(self._journal.finish, [game]))
+        self._outcomes.void(one, last)
         self._staff.void(one.scheduled.game_id)
-        self._display.say(f"void: game {one.scheduled.game_id}, {one.scheduled.pair}: {last.cause}: {last.detail}")
-
-    def _record_unused(self, one: Try, grant: Grant) -> None:
-        """Keep the calls of a game that ends in the middle of a decision: they have been paid."""
-        models = self._providers.models
-        rows = []
-        for answer in self._commits.call(self._journal.unused_answers, one.scheduled.game_id):
-            model = models.get(one.scheduled.entrants[answer.seat])
-            if model is None:
-                continue  # A choice of an agent that makes no calls.
-            row = unused_call_row(self._setup, one.scheduled, grant.attempt, model.id, answer)
-            if row is not None:
-                rows.append((answer.place, answer.call, row))
-        if rows:
-            self._commits.call(self._journal.record_calls, grant.game_id, grant.epoch, rows)
-            self._parts.rows_added(len(rows), sum(len(row) for _, _, row in rows))
+        return True
 
     def _give_back(self, games: Sequence[Try]) -> None:
         """Take games back whose try does not count."""
         if games:
-            grants = [Grant(one.scheduled.game_id, one.attempt, one.epoch) for one in games]
-            self._commits.call(self._journal.release, grants)
+            self._outcomes.released(games)
             self._backlog.put_back(games)
 
     def _died(self, worker: str, death: Death) -> None:
@@ -524,7 +482,7 @@ class Dispatcher:
         """End workers that fail what others can play; what they failed does not count."""
         for worker in self._staff.unfit():
             streak = self._staff.streak(worker)
-            self._commits.call(self._journal.excuse, worker, streak)
+            self._outcomes.excuse(worker, streak)
             for one in [*self._backlog.come_back(), *self._leases.tries()]:
                 if worker in one.failed_with and one.scheduled.game_id in streak:
                     one.failures -= 1
