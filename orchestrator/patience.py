@@ -17,6 +17,8 @@ _Value = TypeVar("_Value")
 _FIRST_SECONDS: Final = 0.5
 _LONGEST_SECONDS: Final = 15.0
 _LOOK_SECONDS: Final = 0.1
+_WRONG: Final = ("NO_SUCH_BUCKET", "ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH")
+"""What the AWS client calls errors that no waiting mends."""
 
 
 class StorageGivenUp(StorageError):
@@ -28,12 +30,14 @@ class Patience:
 
     On a local disk nothing is tried again: what fails there, such as a write to a full disk, fails the next time too.
     ``say`` is told once when the trouble begins and once when it is over. An operation must be such that it may be done
-    twice. Raises :class:`StorageGivenUp` at the deadline.
+    twice. Raises :class:`StorageGivenUp` at the deadline. With ``at_start`` neither is tried again what a wrong address
+    or wrong credentials bring about; later they have been right once, and may be again.
     """
 
-    def __init__(self, place: Location, say: Callable[[str], None]) -> None:
+    def __init__(self, place: Location, say: Callable[[str], None], at_start: bool = False) -> None:
         self._place = place
         self._say = say
+        self._at_start = at_start
         self._deadline = float("inf")
         self._trouble = False
 
@@ -54,14 +58,14 @@ class Patience:
                 wait=tenacity.wait_exponential_jitter(
                     multiplier=_FIRST_SECONDS, max=_LONGEST_SECONDS, jitter=_FIRST_SECONDS
                 ),
-                retry=tenacity.retry_if_exception(_passes),
+                retry=tenacity.retry_if_exception(self._passes),
                 stop=lambda state: time.monotonic() >= self._deadline,
                 before_sleep=self._tell,
                 sleep=self._sleep,
                 reraise=True,
             )(operation)
         except (OSError, StorageError, pa.ArrowException) as error:
-            if _passes(error):
+            if self._passes(error):
                 raise StorageGivenUp(f"{self._place.path}: the storage does not answer: {first_line(error)}") from error
             raise
         if self._trouble:
@@ -74,14 +78,15 @@ class Patience:
             self._trouble = True
             self._say(f"the storage at {self._place.path} does not answer, trying on: {first_line(error)}")
 
+    def _passes(self, error: BaseException) -> bool:
+        """Whether it may go well another time."""
+        if isinstance(error, WriterFenced | FileNotFoundError | StorageGivenUp):
+            return False
+        if self._at_start and any(sign in str(error) for sign in _WRONG):
+            return False
+        return isinstance(error, OSError | StorageUnreachable)
+
     def _sleep(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while (now := time.monotonic()) < min(until, self._deadline):
             time.sleep(min(_LOOK_SECONDS, until - now))
-
-
-def _passes(error: BaseException) -> bool:
-    """Whether it may go well another time."""
-    if isinstance(error, WriterFenced | FileNotFoundError | StorageGivenUp):
-        return False
-    return isinstance(error, OSError | StorageUnreachable)

@@ -51,7 +51,7 @@ class OpenedRun:
 
 def at_start(location: Location, say: Callable[[str], None]) -> Patience:
     """What tries operations on the storage for as long as a start does."""
-    patiently = Patience(location, say)
+    patiently = Patience(location, say, at_start=True)
     patiently.until(_START_SECONDS)
     return patiently
 

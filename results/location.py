@@ -14,7 +14,6 @@ import pyarrow.fs as pa_fs
 
 from results.object_store import OBJECT_STORES, refuse_credentials, s3_file_system
 
-
 _LOOKS = 10
 
 
@@ -84,8 +83,10 @@ class Location:
     def _info(self) -> pa_fs.FileInfo:
         try:
             return self.filesystem.get_file_info(self.path)
-        except (pa.ArrowException, OSError) as error:
+        except OSError as error:
             raise StorageUnreachable(f"cannot reach {self.path}: {first_line(error)}") from error
+        except pa.ArrowException as error:
+            raise StorageError(f"cannot reach {self.path}: {first_line(error)}") from error
 
     def names(self) -> list[tuple[str, bool]]:
         """Name and whether it is a folder of everything directly here, sorted; empty where there is no folder."""

@@ -34,6 +34,8 @@ def s3_file_system(address: str) -> tuple[pa_fs.FileSystem, str]:
     credentials from the environment or the usual AWS files. Raises what pyarrow raises for a bad address.
     """
     plain, path = pa_fs.FileSystem.from_uri(address)
+    if not path:
+        raise ValueError("it names no bucket; give one, as in s3://bucket/folder")
     asked = dict(parse_qsl(urlsplit(address).query))
     endpoint = (
         asked.get("endpoint_override") or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")

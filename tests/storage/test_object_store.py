@@ -14,6 +14,8 @@ from game_rows import MANIFEST, game_id, game_row, new_run
 from object_stores import ObjectStore, environment
 
 from jobs.aggregate import main as aggregate
+from orchestrator.start import at_start
+from orchestrator.writer import claim_run
 from results import Run, StorageError
 from results.location import Location
 from results.schema import table_from_rows
@@ -52,6 +54,18 @@ def test_a_store_that_does_not_answer_is_one_line(store: ObjectStore, capsys: py
     for line in capsys.readouterr().err.splitlines():
         assert line.startswith("jobs.aggregate: ")
         assert "there-is-no-such-bucket" in line or "bucket/runs/r" in line
+
+
+def test_a_bucket_that_is_not_there_and_an_address_without_one_are_refused_at_once(
+    store: ObjectStore,
+) -> None:
+    said: list[str] = []
+    location = Location.parse("s3://there-is-no-such-bucket/runs/r")
+    with pytest.raises(StorageError, match=r"NO_SUCH_BUCKET|does not exist"):
+        at_start(location, said.append)(lambda: claim_run(location, "r", 10.0, 1, False, said.append))
+    assert said == [], "it is not tried again"
+    with pytest.raises(StorageError, match=r"'s3://': it names no bucket; give one, as in s3://bucket/folder"):
+        Location.parse("s3://")
 
 
 def test_a_run_in_a_bucket_is_rated(store: ObjectStore, capsys: pytest.CaptureFixture[str]) -> None:
