@@ -202,11 +202,11 @@ def nodes_followed(scene: Scene) -> tuple[str, Path]:
         return f"a new node had a worker after {waited:.1f} s, an old one was lost", driver.run
 
 
-@scenario("a node on which every game fails", in_the_air=0)
+@scenario("a node on which every game fails", in_the_air=0, game=PLAIN_GAME)
 def node_broken(scene: Scene) -> tuple[str, Path]:
     broken = scene.folder / "broken"
     broken.mkdir()
-    (broken / "sitecustomize.py").write_text("import sys\nsys.modules['engine.ptcg.game'] = None\n")
+    (broken / "sitecustomize.py").write_text("import sys\nsys.modules['engine.standin'] = None\n")
     scene.machines.add({"PYTHONPATH": os.pathsep.join([str(broken), *filter(None, [os.environ.get("PYTHONPATH")])])})
     # One after the other, so that the run lasts until the third worker is there.
     with scene.there("cluster.workers=3", "limits.max_attempts=1", "cluster.games_in_flight=1") as driver:
