@@ -13,10 +13,9 @@ from omegaconf import OmegaConf
 
 from engine.match import MatchSpec
 from engine.registry import game_names, new_match
-from jobs import bench_cluster, bench_engine, bench_llm, bench_scale, bench_search, bench_whole
+from jobs import bench_cluster, bench_engine, bench_llm, bench_orchestrator, bench_scale, bench_search, bench_whole
 from jobs.config import OURS, ConfigError, ExitCode, job, key
 from jobs.tournament import read_deck
-from orchestrator import bench as bench_orchestrator
 from orchestrator.config import ConfigError as TournamentRefused
 from orchestrator.config import Deck, Entrant, TournamentConfig
 

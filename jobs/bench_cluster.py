@@ -17,13 +17,12 @@ import pickle
 import socket
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from jobs.bench_runs import WatchedRun
-from jobs.bench_whole import cpu_a_game
+from jobs.bench_runs import Play, WatchedRun, cpu_a_game
 from orchestrator.cluster import WorkerPool
 from orchestrator.config import Report, TournamentConfig
 from orchestrator.play import Playthrough, Setup
@@ -37,7 +36,8 @@ _EVERY_SECONDS: Final = 1.0
 
 def node_lines(config: TournamentConfig, games: int, nodes: int) -> Iterator[dict[str, Any]]:
     """Metric lines of a tournament of so many games on so many nodes."""
-    yield from _lines(replace(config, games_per_pair=games - games % 2), f"{nodes} nodes", nodes, play_on_nodes)
+    config = replace(config, games_per_pair=games - games % 2)
+    yield from _lines(config, f"{nodes} nodes", nodes, play_on_nodes, ("driver", "workers", "ray"))
 
 
 def simulated_lines(
@@ -48,14 +48,15 @@ def simulated_lines(
     twins = max(round(rate * seconds / 2), workers)
     config = replace(config, games_per_pair=2 * twins)
     case = f"{workers} simulated workers"
-    for line in _lines(config, case, workers, partial(play_simulated, game_seconds)):
+    # What the processes take in which the workers live says nothing.
+    for line in _lines(config, case, workers, partial(play_simulated, game_seconds), ("driver",)):
         yield line
         if line["metric"] == "games_per_s":
             yield _line(case, "share", line["value"] / rate, "1")
 
 
 def _lines(
-    config: TournamentConfig, case: str, workers: int, play: Callable[[TournamentConfig, io.StringIO], Report]
+    config: TournamentConfig, case: str, workers: int, play: Play, measured: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory(prefix="prizefight-bench-") as folder:
         config = replace(
@@ -69,7 +70,8 @@ def _lines(
     yield _line(case, "games_per_s", report.played / report.playing_seconds, "1/s")
     if first is not None and run.last is not None and run.last.games > first.games:
         for name, microseconds in cpu_a_game(first, run.last).items():
-            yield _line(case, f"{name}_cpu_us_per_game", microseconds, "us")
+            if name in measured:
+                yield _line(case, f"{name}_cpu_us_per_game", microseconds, "us")
         busy = run.last.cpu["driver"] - first.cpu["driver"]
         yield _line(case, "driver_cores", busy / (run.last.at - first.at), "processors")
 

@@ -8,13 +8,13 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-from jobs.processes import cpu_seconds, descendants, process_name
+from jobs.processes import cpu_seconds, descendants, process_name, resident_bytes
 from orchestrator.config import Report, TournamentConfig
 from orchestrator.status import read_status
 from results.location import Location, StorageError
@@ -58,6 +58,8 @@ class WatchedRun:
         """What came of it, once it has ended."""
         self.last: Sample | None = None
         """The last look at it while it was playing."""
+        self.peak_mb = 0.0
+        """The most resident memory of all processes together at any look."""
 
     def __enter__(self) -> WatchedRun:
         return self
@@ -71,6 +73,8 @@ class WatchedRun:
 
         Ends with the tournament; raises ``RuntimeError`` with its error where it failed.
         """
+        if self.report is not None:
+            return
         due = 0.0
         while not self._ours.poll(_LOOK_SECONDS):
             sample = self._sample()
@@ -111,6 +115,7 @@ class WatchedRun:
         if status is None or status.process != pid:
             return None
         below = list(descendants(pid))
+        self.peak_mb = max(self.peak_mb, sum(map(_resident_megabytes, [pid, *below])))
         workers = sorted(each for each in below if process_name(each).startswith(_WORKER))
         others = set(below).difference(workers)
         cpu = {
@@ -122,6 +127,23 @@ class WatchedRun:
         own = tuple(map(_own_megabytes, workers))
         at = time.monotonic() - self._started
         return Sample(at, status.done, cpu, _own_megabytes(pid), own, journal / 2**20)
+
+
+def cpu_a_game(first: Sample, last: Sample) -> Mapping[str, float]:
+    """Microseconds of processor time a game between two samples, of driver, workers and Ray's servers.
+
+    The clock behind it ticks a hundred times a second: what took less than a tick is left out.
+    """
+    games = last.games - first.games
+    took = {name: last.cpu[name] - first.cpu[name] for name in last.cpu}
+    return {name: seconds / games * 1e6 for name, seconds in took.items() if seconds > 0}
+
+
+def _resident_megabytes(pid: int) -> float:
+    try:
+        return resident_bytes(pid) / 2**20
+    except OSError:
+        return 0.0
 
 
 def _own_megabytes(pid: int) -> float:

@@ -13,14 +13,14 @@ from __future__ import annotations
 import io
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
-from jobs.bench_runs import Sample, WatchedRun
+from jobs.bench_runs import Sample, WatchedRun, cpu_a_game
 from orchestrator.config import Report, TournamentConfig
 from orchestrator.tournament import run_tournament
 from results.store import Run
@@ -63,12 +63,6 @@ def _played(config: TournamentConfig, every: float) -> Iterator[dict[str, Any]]:
     files = [path for path in Path(report.run_path).rglob("*") if path.is_file()]
     yield _line("whole", "files", len(files), "files")
     yield _line("whole", "bytes_per_game", sum(path.stat().st_size for path in files) / report.played, "B")
-
-
-def cpu_a_game(first: Sample, last: Sample) -> Mapping[str, float]:
-    """Microseconds of processor time a game between two samples, of driver, workers and Ray's servers."""
-    games = last.games - first.games
-    return {name: (last.cpu[name] - first.cpu[name]) / games * 1e6 for name in last.cpu}
 
 
 def _curve(sample: Sample, before: Sample | None) -> Iterator[dict[str, Any]]:

@@ -59,12 +59,14 @@ def test_orchestrator(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stderr
     found = lines(done.stdout)
-    assert [(line["case"], line["metric"]) for line in found] == [
+    metrics = [(line["case"], line["metric"]) for line in found]
+    assert metrics[:4] == [
         ("bare", "games_per_s"),
+        ("bare", "cpu_us_per_game"),
         ("1", "games_per_s"),
         ("1", "efficiency"),
-        ("1", "peak_rss_mb"),
     ]
+    assert metrics[-1] == ("1", "peak_rss_mb")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -77,6 +79,9 @@ def test_orchestrator(tmp_path: Path) -> None:
         (["suite=engine", "decks=[]"], "decks"),
         (["suite=engine", "game=standin", "options.choice=1"], "unknown option"),
         (["suite=orchestrator", "game=standin", "workers=[0]"], "workers"),
+        (["suite=scale", "simulated=[]"], "simulated"),
+        (["suite=scale", "parts=[all]"], "'all' is not one of components, whole, nodes, simulated"),
+        (["suite=scale", "games=1"], "games"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(capsys: pytest.CaptureFixture[str], argv: list[str], said: str) -> None:
@@ -101,3 +106,59 @@ def test_search(capsys: pytest.CaptureFixture[str]) -> None:
 def test_search_plays_cards_only(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["suite=search", "game=standin"]) == 2
     assert "search agents play ptcg only" in capsys.readouterr().err
+
+
+def test_each_part_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["suite=scale", "parts=[components]", "games=400"]) == 0
+    found = lines(capsys.readouterr().out)
+    value = {(line["case"], line["metric"]): line["value"] for line in found}
+    for case in ("scheduler", "scheduler, all finished", "journal", "parts", "limiter"):
+        assert value[case, "games_per_s"] == pytest.approx(1e6 / value[case, "cpu_us_per_game"], rel=1e-3)
+    # A game of the limiter has a hundred calls.
+    assert value["limiter", "cpu_us_per_game"] == pytest.approx(100 * value["limiter", "cpu_us_per_call"], rel=1e-3)
+    assert {case for case, metric in value if metric == "cpu_us_per_report"} == {
+        "keeper, 2 workers",
+        "keeper, 64 workers",
+        "keeper, 1000 workers",
+    }
+    assert value["parts", "files"] == 1
+
+
+def test_a_whole_run_and_later_starts_of_it(tmp_path: Path) -> None:
+    found = scale(
+        tmp_path, "parts=[whole]", "games=600", "workers=[1]", "every=1", "options={turns: 2, seconds: 0.002}"
+    )
+    looks = [line["case"] for line in found if line["metric"] == "driver_mb"]
+    assert looks
+    for case in looks:
+        metrics = {line["metric"] for line in found if line["case"] == case}
+        assert metrics >= {"driver_mb", "worker_0_mb", "journal_mb"}
+    value = {(line["case"], line["metric"]): line["value"] for line in found}
+    # One part, the journal, the manifest, and a few records of the run; no more for more games.
+    assert value["whole", "files"] < 12
+    # Two moves of two milliseconds each.
+    assert value["whole", "games_per_s"] < 250
+    assert {case for case, metric in value if metric == "seconds"} == {
+        "later start, all finished",
+        "later start, one twin missing",
+    }
+
+
+def test_nodes_and_simulated_workers(tmp_path: Path) -> None:
+    argv = ["nodes=[2]", "simulated=[3]", "games=200", "seconds=1", "game_seconds=0.02"]
+    found = scale(tmp_path, "parts=[nodes,simulated]", *argv)
+    value = {(line["case"], line["metric"]): line["value"] for line in found}
+    assert value["2 nodes", "games_per_s"] > 0
+    # Three workers with 50 games a second each.
+    assert value["3 simulated workers", "share"] == pytest.approx(
+        value["3 simulated workers", "games_per_s"] / 150, rel=0.01
+    )
+    assert value["3 simulated workers", "share"] <= 1.01
+
+
+def scale(folder: Path, *argv: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", "jobs.bench", "suite=scale", *argv]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=250, check=False)
+    assert done.returncode == 0, done.stderr
+    assert list(folder.iterdir()) == []
+    return lines(done.stdout)
