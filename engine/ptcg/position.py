@@ -192,6 +192,7 @@ def _player(state: State, where: str, place: int, side: Mapping[str, Any]) -> Pl
     player.retreat_used = flag(used, f"{where}.used", "retreat")
     player.vstar_used = flag(used, f"{where}.used", "vstar")
     player.names_used = tuple(names(used, f"{where}.used", "abilities", _ONCE_BY_NAME))
+    _share_limits(player)
     player.knocked_out_turn = _last_knock_out(state, where, place, side)
     player.effects = effects(side, where, _ON_PLAYER)
     player.known_hand = cards(side, where, "known_hand")
@@ -200,6 +201,18 @@ def _player(state: State, where: str, place: int, side: Mapping[str, Any]) -> Pl
     player.bottom = tuple(_segment(where, given) for given in entries(side, where, "bottom_known", "blocks"))
     _check_memory(where, player)
     return player
+
+
+def _share_limits(player: Player) -> None:
+    """Where a Pokémon has used an Ability whose limit is not its own, that limit is used up for all others too."""
+    for pokemon in player.in_play():
+        if not pokemon.ability_used:
+            continue
+        for ability in CARDS[pokemon.cards[-1]].activated:
+            if ability.limit is Limit.ONCE_PER_NAME and ability.name not in player.names_used:
+                player.names_used = (*player.names_used, ability.name)
+            elif ability.limit is Limit.VSTAR:
+                player.vstar_used = True
 
 
 def _last_knock_out(state: State, where: str, place: int, side: Mapping[str, Any]) -> int:

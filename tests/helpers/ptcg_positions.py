@@ -28,6 +28,7 @@ TOOLS = [card.id for card in CARDS if card.kind is Kind.TOOL]
 STADIUMS = [card.id for card in CARDS if card.kind is Kind.STADIUM]
 COLLAPSED_STADIUM, BRAVERY_CHARM, LUXURIOUS_CAPE, RARE_CANDY = "BRS-137", "PAL-173", "PAR-166", "PAF-89"
 ONCE_BY_NAME = ["Flip the Script", "Quick Search", "Squawk and Seize"]
+SUMMONING_STAR = "Summoning Star"
 # More different cards in a hand than any of the five decks lets one hold would break the limit on the list of actions.
 MOST_IN_HAND = 10
 
@@ -133,6 +134,12 @@ def _side(draw: st.DrawFn, turn: int, moves: bool, bench_limit: int, prize_count
             bottom.append([size, *(sorted(block[i] for i in memory) for memory in memories)])
     knocked_out = draw(st.booleans())
     flags = ("energy", "supporter", "stadium", "stadium_effect", "retreat", "vstar")
+    used = {name: draw(seldom) for name in flags}
+    names = draw(_some(ONCE_BY_NAME, 1)) if draw(seldom) else []
+    # What a Pokémon has used of a limit that it shares with others is used up for its side.
+    spent = [a.name for p in (active, *bench) if p["ability_used"] for a in CARDS[INDEX[p["card"]]].abilities]
+    used["vstar"] = used["vstar"] or SUMMONING_STAR in spent
+    names = list(dict.fromkeys([*names, *(name for name in spent if name in ONCE_BY_NAME)]))
     return {
         "active": active,
         "bench": bench,
@@ -141,10 +148,7 @@ def _side(draw: st.DrawFn, turn: int, moves: bool, bench_limit: int, prize_count
         "discard": draw(_some(ALL, 10)),
         "lost_zone": draw(_some(ALL, 3)),
         "prizes": draw(_some(ALL, prize_count, draw(st.sampled_from([min(3, prize_count), prize_count, 1])))),
-        "used": {
-            **{name: draw(seldom) for name in flags},
-            "abilities": draw(_some(ONCE_BY_NAME, 1)) if draw(seldom) else [],
-        },
+        "used": {**used, "abilities": names},
         "knocked_out_last_turn": knocked_out and moves and turn > 1,
         "knocked_out_this_turn": knocked_out and not moves,
         "effects": [[NO_ITEMS, draw(st.integers(turn, turn + 1)), ""]] if draw(seldom) else [],

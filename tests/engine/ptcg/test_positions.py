@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ptcg_play import active, actor, attacks, hand, keys, own, play, pokemon, position, prizes_left, side, view
+from ptcg_play import Json, active, actor, attacks, hand, keys, own, play, pokemon, position, prizes_left, side, view
 
 from engine.match import MatchSpec
 from engine.ptcg.decks import parse_deck
@@ -360,3 +360,28 @@ def test_a_knock_out_earlier_in_the_turn_is_part_of_a_position() -> None:
     copy = match_from_position(position_from_match(match))
     assert "ability:Flip the Script@active" in keys(play(match, "pass"))
     assert "ability:Flip the Script@active" in keys(play(copy, "pass"))
+
+
+@pytest.mark.parametrize(
+    ("user", "other", "name"),
+    [
+        (pokemon("OBF-164", ability_used=True), "OBF-164", "Quick Search"),
+        (pokemon("SFA-92", ability_used=True), "SFA-92", "Flip the Script"),
+        (pokemon("SIT-139", ability_used=True), "SIT-139", "Summoning Star"),
+        (pokemon("SIT-139", ability_used=True), pokemon("SIT-138", tools=["SIT-156"]), "Star Alchemy"),
+    ],
+)
+def test_a_used_ability_uses_up_a_limit_that_others_share(user: Json, other: str | Json, name: str) -> None:
+    fields: Json = {"discard": ["CRZ-111"], "knocked_out_last_turn": True}
+    assert f"ability:{name}@bench1" in keys(position(side("CRZ-111", other, **fields)))
+    match = position(side(user, other, **fields))
+    assert not [key for key in keys(match) if key.startswith("ability:")]
+    # A limit of the turn ends with it, a VSTAR Power stays used.
+    play(match, "pass", "pass")
+    expected = {f"ability:{name}@{place}" for place in ("active", "bench1") if name == "Quick Search"}
+    assert {key for key in keys(match) if key.startswith("ability:")} == expected
+
+
+def test_a_used_ability_leaves_others_theirs_where_each_pokemon_has_its_own() -> None:
+    match = position(side(pokemon("PAR-139", ability_used=True), "PAR-139"))
+    assert [key for key in keys(match) if key.startswith("ability:")] == ["ability:Coin Bonus@bench1"]
