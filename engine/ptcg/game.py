@@ -133,6 +133,8 @@ class PtcgMatch:
 
 
 def _why_illegal(match: PtcgMatch, seat: int, action: Action) -> str:
+    if not isinstance(action, PtcgAction):
+        return f"{action!r} is no action of this game; take one of legal_actions, by its key with action_with_key"
     if match.result is not None:
         return f"{action.key} is not legal: the game is over"
     if seat not in match.seats_to_act():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 from ptcg_play import actor, choosing, hand, keys, play, pokemon, position, side
@@ -143,6 +144,15 @@ def test_an_unknown_key_is_refused_by_name() -> None:
     match = position(side("CRZ-111"))
     with pytest.raises(IllegalAction, match="seat 0 has no legal action 'attack:Fly' now"):
         action_with_key(match, 0, "attack:Fly")
+
+
+@pytest.mark.parametrize("given", ["pass", None, 3])
+def test_what_is_no_action_is_refused_and_changes_nothing(given: Any) -> None:
+    match = position(side("CRZ-111"))
+    before = match.clone()
+    with pytest.raises(IllegalAction, match=f"^{given!r} is no action of this game; take one of legal_actions"):
+        match.apply(0, given)
+    assert match == before
 
 
 def test_a_match_is_a_value_in_the_middle_of_an_effect() -> None:
