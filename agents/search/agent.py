@@ -28,7 +28,8 @@ class SearchAgent:
     at once. Each candidate is then played out in the same drawn worlds, so that luck weighs on all alike; halfway
     through the budget the worse half is dropped (sequential halving, Karnin, Koren and Somekh 2013). Rollouts are cut
     when ``turns`` turns of either side have ended (1: the agent's present one, 2: the opponent's reply as well, 3: the
-    agent's next one too) and judged by :mod:`agents.search.evaluation`. Another action than the heuristic's first has to be better by ``margin``.
+    agent's next one too) and judged by :mod:`agents.search.evaluation`. Another action than the heuristic's first has
+    to be better by ``margin``.
 
     The budget of a decision is ``rollouts``, or ``milliseconds`` where given; the choice then depends on the machine.
     Under a budget of rollouts it is deterministic under ``seed``. ``opponent_deck`` is the opponent's list (card id to

@@ -11,8 +11,8 @@ from engine.ptcg.observation import PtcgObservation
 def rollout(match: PtcgMatch, seat: int, turns: int, heuristic: HeuristicAgent) -> float:
     """Play ``match`` on in place until ``turns`` turns, of either side, have ended; the value for ``seat`` (−1 to 1).
 
-    The turn that is going on counts where it is the seat's own: 1 is the rest of it, 2 the opponent's reply too. Both sides play by the heuristic, which looks at the
-    world as if it could see it: it is a drawn one.
+    The turn that is going on counts where it is the seat's own: 1 is the rest of it, 2 the opponent's reply too. Both
+    sides play by the heuristic, which looks at the world as if it could see it: it is a drawn one.
     """
     state = match.state
     end = state.turn + turns + (state.to_move != seat)
