@@ -304,7 +304,12 @@ class GameCaller:
         place = self._game.places[self._seat]
         taken = Answer(self._seat, key.decision, key.call, place, digest, text)
         entry = Answered(0, self._game_id, self._epoch, self._entrant, taken, spending or Spending())
-        await self._calls.desk.commit(entry)
+        # Till then a stop must not end the game: its lease would be given back, and the answer refused.
+        self._game.requests += 1
+        try:
+            await self._calls.desk.commit(entry)
+        finally:
+            self._game.requests -= 1
 
 
 def _spending(reply: ChatReply) -> Spending:

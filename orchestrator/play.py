@@ -200,7 +200,7 @@ class Playthrough:
     recorder: Callable[[Played], None] | None = None
     """Told of every decision of agents that wait."""
     requests: int = 0
-    """Requests that are on their way to an endpoint."""
+    """Requests that are on their way to an endpoint, or whose answers are on their way to the journal."""
     cut: asyncio.Timeout | None = None
     limit: float = float("inf")
     """``cut`` ends the game when its clock reaches ``limit`` seconds."""

@@ -331,7 +331,7 @@ def native_hang_waiting(scene: Scene) -> tuple[str, Path]:
 def memory_short(scene: Scene) -> tuple[str, Path]:
     total, available = memory_mb()
     # Ray ends a worker once so much of the machine's memory is in use.
-    scene.environment["RAY_memory_usage_threshold"] = str((total - available + 1500) / total)
+    scene.environment["RAY_memory_usage_threshold"] = str((total - available + 2500) / total)
     scene.environment["RAY_memory_monitor_refresh_ms"] = "100"
     with scene.here(_faults(scene, "hoard", 3)) as driver:
         driver.end(DONE)

@@ -104,6 +104,20 @@ def test_an_agent_gets_a_reply_once_it_is_committed(committed: bool) -> None:
     assert with_server(talk)[1] == 1
 
 
+def test_a_game_counts_as_asking_until_its_answer_is_committed_so_that_a_stop_waits_for_it() -> None:
+    async def talk(calls: WorkerCalls, url: str) -> list[int]:
+        game = Playthrough()
+        asking = asyncio.ensure_future(caller(calls, url, game=game)(KEY, REQUEST))
+        (entry,) = await calls.desk.collect([])
+        seen = [game.requests]
+        taking = asyncio.ensure_future(calls.desk.collect([(entry.number, True)]))
+        await asking
+        taking.cancel()
+        return [*seen, game.requests]
+
+    assert with_server(talk)[0] == [1, 0]
+
+
 def test_after_a_stop_no_call_is_made() -> None:
     async def talk(calls: WorkerCalls, url: str) -> None:
         calls.stopping = True
