@@ -231,9 +231,9 @@ def keeper_killed(scene: Scene) -> tuple[str, Path]:
         return "another one took its place", driver.run
 
 
-@scenario("the driver is killed five times, at moments drawn by lot", in_the_air=5 * WORKERS * IN_FLIGHT)
+@scenario("the driver is killed four times, at moments drawn by lot", in_the_air=4 * WORKERS * IN_FLIGHT)
 def driver_killed(scene: Scene) -> tuple[str, Path]:
-    return kill_driver(scene, (0.15, 0.3, 0.45, 0.6, 0.75))
+    return kill_driver(scene, (0.15, 0.35, 0.55, 0.75))
 
 
 def kill_driver(scene: Scene, shares: Sequence[float]) -> tuple[str, Path]:
@@ -313,7 +313,7 @@ def _faults(scene: Scene, kind: str, *places: int) -> str:
 
 @scenario("games hang in native code", in_the_air=0, game=PLAIN_GAME)
 def native_hang(scene: Scene) -> tuple[str, Path]:
-    with scene.here(_faults(scene, "native_hang", 3, 15), "limits.game_seconds=1.5", "limits.max_attempts=2") as driver:
+    with scene.here(_faults(scene, "native_hang", 3, 9), "limits.game_seconds=1.5", "limits.max_attempts=2") as driver:
         driver.end(DONE)
         if "its worker was ended" not in driver.said:
             raise Miss(f"it was not cut: {driver.said[-500:]}")

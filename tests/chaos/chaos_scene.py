@@ -34,7 +34,7 @@ LATENCY_MS = 100
 IN_FLIGHT = 4
 """Games that one worker keeps open, so calls that it can have in the air."""
 WORKERS = 2
-PLAIN_GAMES = 40
+PLAIN_GAMES = 30
 """Of the stand-in game."""
 DONE, RESUMABLE, VOID = 0, 3, 4
 """Exit codes of ``jobs.tournament``."""
