@@ -61,7 +61,8 @@ _BATCHES_A_SECOND: Final = 400
 """With so many workers that more batches would come back, they are larger: each takes a good deal of a millisecond."""
 _BATCH_GROWTH: Final = 4
 _TICK_SECONDS: Final = 0.25
-_GATHER_SECONDS: Final = 1e-5
+_GATHER_SECONDS: Final = 1e-4
+_MOST_GATHER_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 1.0
 _GRACE_SECONDS: Final = 1.0
 """How much longer than its limit a game may take before it is cut from outside."""
@@ -280,8 +281,8 @@ class Dispatcher:
         self._attention.turn()
         if not some:
             return
-        # Looking at many takes long, so that more of them are to be worth it.
-        time.sleep(len(references) * _GATHER_SECONDS)
+        # Looking at many takes long, so that more of them are to be worth it; workers have a batch ahead.
+        time.sleep(min(len(references) * _GATHER_SECONDS, _MOST_GATHER_SECONDS))
         ready = self._ray.wait(references, num_returns=len(references), timeout=0)[0]
         replies: list[Reply] = []
         back: list[Lease] = []
