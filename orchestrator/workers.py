@@ -15,7 +15,7 @@ import socket
 import threading
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -50,6 +50,8 @@ from orchestrator.rows import call_rows, decision_row
 from orchestrator.schedule import ScheduledGame
 from orchestrator.unrepeatable import JournalledAgent, is_unrepeatable
 
+LONGEST_BATCH_SECONDS = 5.0
+"""Once a batch of games has taken so long, no further game of it is begun."""
 SILENCE_SECONDS = 9.0
 """A worker that has not heard of its driver for so long ends."""
 HEARING = "hearing"
@@ -102,6 +104,16 @@ class Progress:
     """Decisions so far of every open game whose agents wait."""
     held: frozenset[str] = frozenset()
     """Those of them that are in an LLM call, which has time-outs of its own."""
+
+
+def goes_back(replies: Sequence[Reply], seconds: float) -> bool:
+    """Whether the rest of a batch goes back unplayed, ``replies`` and ``seconds`` after its beginning.
+
+    Where all that is played here fails, others are to have it; and where games take longer than was thought, those that
+    are over must not wait for the rest to count. At least one game of a batch is played.
+    """
+    failing = len(replies) >= STREAK and all(reply.cause for reply in replies[-STREAK:])
+    return failing or (bool(replies) and seconds >= LONGEST_BATCH_SECONDS)
 
 
 class GameWorker:
@@ -204,9 +216,10 @@ class GameWorker:
 
     def _play_all(self, packed: bytes) -> bytes:
         replies: list[Reply] = []
+        began = time.monotonic()
         for errand in pickle.loads(packed):
-            if self._stopping or (len(replies) >= STREAK and all(reply.cause for reply in replies[-STREAK:])):
-                break  # What is left goes back; where all that is played here fails, others are to have it.
+            if self._stopping or goes_back(replies, time.monotonic() - began):
+                break
             replies.append(self._play_one(errand))
         return pickle.dumps(replies)
 
