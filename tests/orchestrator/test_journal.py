@@ -79,6 +79,14 @@ def test_a_result_after_the_game_was_taken_back_or_never_given_is_refused(journa
     assert journal.finish([finished(GAMES[0], grants[0].epoch), finished(GAMES[1], grants[0].epoch)]) == []
 
 
+def test_a_prepared_grant_is_good_once_it_is_written(journal: Journal) -> None:
+    prepared = journal.prepare_grants([(GAMES[0], 1)])
+    assert journal.finish([finished(GAMES[0], prepared[0].epoch)]) == []
+    journal.lease(prepared, "w")
+    assert granted(journal, GAMES[1]) > prepared[0].epoch
+    assert journal.finish([finished(GAMES[0], prepared[0].epoch)]) == [GAMES[0]]
+
+
 def test_releasing_an_old_grant_leaves_the_new_one(journal: Journal) -> None:
     old = journal.grant([(GAMES[0], 1)], "w")
     new = granted(journal, GAMES[0])

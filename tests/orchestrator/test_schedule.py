@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from collections import Counter
 from dataclasses import replace
+from hashlib import blake2b
 from itertools import combinations, islice
 
 import pytest
@@ -109,6 +111,18 @@ def test_a_game_is_the_same_game_whatever_the_schedule_around_it(
     )
     assert set(Schedule(small)) <= set(Schedule(larger))
     assert set(Schedule(replace(small, seed=2))).isdisjoint(Schedule(small))
+
+
+@given(NAMES, DECKS, st.sampled_from(["mirror", "cross"]), st.integers(0, 99))
+def test_id_and_seed_are_digests_of_what_defines_the_game(
+    names: list[str], decks: list[str], pairing: str, seed: int
+) -> None:
+    for game in Schedule(tournament(names, decks, 6, pairing, seed)):
+        defines = [seed, "standin", game.entrants, game.decks, game.twin, game.round]
+        digest = blake2b(json.dumps(defines).encode(), digest_size=12)
+        assert game.game_id == "g" + digest.hexdigest()
+        deal = ["match", seed, "standin", game.decks, game.twin, game.round]
+        assert game.seed == int.from_bytes(blake2b(json.dumps(deal).encode(), digest_size=8).digest(), "big") >> 1
 
 
 @given(NAMES, DECKS, st.sampled_from(["mirror", "cross"]))
