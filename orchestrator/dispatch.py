@@ -52,7 +52,7 @@ from orchestrator.providers import Providers
 from orchestrator.reporting import Reporting
 from orchestrator.schedule import Schedule
 from orchestrator.staff import Staff
-from orchestrator.workers import SILENCE_SECONDS, Errand, Progress, Reply
+from orchestrator.workers import LONGEST_BATCH_SECONDS, SILENCE_SECONDS, Errand, Progress, Reply
 
 _BATCHES_AHEAD: Final = 2
 """Leases of games that never wait which one worker holds: one that is played and one that lies ready."""
@@ -373,7 +373,8 @@ class Dispatcher:
         """Choose the size of batches by how long games take; it grows by steps and shrinks at once."""
         if seconds:
             mean = max(sum(seconds) / len(seconds), 1e-6)
-            batch_seconds = max(self._config.cluster.batch_seconds, len(self._pool.handles) / _BATCHES_A_SECOND)
+            of_many = min(len(self._pool.handles) / _BATCHES_A_SECOND, LONGEST_BATCH_SECONDS / 2)
+            batch_seconds = max(self._config.cluster.batch_seconds, of_many)
             fitting = int(batch_seconds / mean)
             self._batch = max(1, min(fitting, self._batch * _BATCH_GROWTH, _LARGEST_BATCH))
 
