@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip --disable-pip-version-check --quiet install --no
 	--constraint constraints.txt --config-settings editable_mode=compat --editable
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint install ladder local-llm test-local-llm test-cluster chaos clean
+.PHONY: help demo test lint install ladder mutation-check property-games local-llm test-local-llm test-cluster test-bench chaos clean
 
 help:  ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do printf '  make %-15s %s\n' "$$name" "$$text"; done
@@ -16,7 +16,7 @@ demo: .venv/.demo  ## install what is needed, play a tournament on this machine 
 	$(BIN)/python -m jobs.tournament experiment=demo
 
 test: lint  ## install what is needed, check style and types, pass every test
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 3
 
 lint: .venv/.all
 	$(BIN)/ruff check .
@@ -36,6 +36,9 @@ property-games: .venv/.all  ## hold the properties of a match over 20,000 random
 
 test-cluster: .venv/.all  ## join and submit to real Ray clusters in more ways than `make test` does; some minutes
 	$(BIN)/pytest tests/cluster tests/cluster_long
+
+test-bench: .venv/.all  ## pass the tests of those benchmarks that take long; about two minutes
+	$(BIN)/pytest tests/bench_long
 
 chaos: .venv/.all  ## kill and suspend processes, nodes, disks and memory under tournaments; a table of what came of it
 	$(BIN)/python tests/chaos/run.py

@@ -26,7 +26,7 @@ def test_the_leaderboard_is_printed_and_the_files_are_named(root, capsys):
     written = [line.removeprefix("wrote ") for line in lines if line.startswith("wrote ")]
     assert {path.rpartition("/")[2] for path in written} == {
         *("ratings.parquet", "ratings.csv", "rating_history.parquet", "win_rates.parquet", "win_rates.csv"),
-        *("win_rates_by_deck.parquet", "endings.parquet", "agents.parquet"),
+        *("win_rates_by_deck.parquet", "endings.parquet", "agents.parquet", "attempts.parquet"),
     }
     for path in written:
         assert (root / path).is_file()
