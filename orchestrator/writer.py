@@ -2,8 +2,9 @@
 
 An object store has no lock and, through ``pyarrow.fs``, no write that fails where something is already. What it has is
 that a finished upload shows in every later listing. So whoever wants to write **first puts up a claim** under the next
-epoch, ``writer/<epoch>-<token>.json``, **and then lists** the claims: alone at that epoch or above, it is the writer;
-otherwise it takes its claim back and looks again. Of two that claim at once, at least one sees the other.
+epoch, ``writer/<epoch>-<token>.json``, **and then lists** the claims: where there is none but its own and those that it
+found dead before, it is the writer; otherwise it takes its claim back and looks again. Of two that claim at once, at
+least one sees the other.
 
 The writer renews its claim every few seconds. A claim is dead when it was let go, when its process has ended on this
 very machine, or when it was watched for ``storage.writer_seconds`` by the watcher's own clock without being renewed.
@@ -149,12 +150,20 @@ def claim_run(
     said = False
     for turn in range(_TURNS):
         claims = _claims(run)
-        holder = _read(run, claims[-1]) if claims else None
-        if holder is not None and not _is_free(holder, machine, journal_in_run):
-            if not said:
-                say(f"run {name!r} was being written by {holder.who()}: watching for up to {holder.seconds:g} s …")
-                said = True
-            _watch(run, name, holder)
+        looked_at = True
+        # The highest is the writer, if there is one; but of two that claimed at once either may have stayed.
+        for one in reversed(claims):
+            holder = _read(run, one)
+            if holder is not None and not _is_free(holder, machine, journal_in_run):
+                if not said:
+                    say(f"run {name!r} was being written by {holder.who()}: watching for up to {holder.seconds:g} s …")
+                    said = True
+                holder = _watch(run, name, holder)
+            looked_at = looked_at and holder is not None
+        if not looked_at:
+            # One was taken back or deleted, so that others may be at it: what was listed is no longer what is there.
+            time.sleep(random.uniform(0.0, 0.1))
+            continue
         epoch = max([at_least, *(epoch + 1 for epoch, _ in claims)])
         mine = Claim(
             epoch,
@@ -169,7 +178,7 @@ def claim_run(
         )
         try:
             _write(run, mine)
-            others = [one for one in _claims(run) if one[0] >= epoch and one[1] != mine.token]
+            others = [one for one in _claims(run) if one[1] != mine.token and one not in claims]
         except BaseException:
             # Lest it holds up whoever tries next, this process included.
             with contextlib.suppress(OSError, StorageError):
@@ -195,19 +204,20 @@ def _delete_older(run: Location, mine: Claim, claims: Sequence[tuple[int, str]])
                 run.child(".partial", name).delete()
 
 
-def _watch(run: Location, name: str, holder: Claim) -> None:
-    """Return once ``holder`` is dead; raise where it is alive."""
+def _watch(run: Location, name: str, holder: Claim) -> Claim | None:
+    """Return once ``holder`` is dead: its last claim, ``None`` where that is gone. Raise where it is alive."""
     began = time.monotonic()
     while time.monotonic() - began < holder.seconds:
         time.sleep(min(holder.seconds / (2 * _BEATS), 1.0))
         now = _read(run, (holder.epoch, holder.token))
         if now is None or now.released:
-            return
+            return now
         if now.beat != holder.beat:
             raise JournalLocked(
                 f"run {name!r} is being written by {now.who()}; stop it there, or kill it and give this command again: "
                 f"a writer that was not heard of for {now.seconds:g} s is taken over from"
             )
+    return holder
 
 
 def _is_free(holder: Claim, machine: str, journal_in_run: bool) -> bool:

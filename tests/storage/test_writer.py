@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,34 @@ def test_of_many_that_start_at_once_one_writes(root: str, run: Location) -> None
     assert (len(got), len(refused)) == (1, 3)
     got[0].check()
     got[0].release()
+
+
+def test_a_writer_is_not_overlooked_beside_the_dead_claim_of_one_that_wanted_to_be_it(run: Location) -> None:
+    alive = claimed(run, seconds=1.0)
+    # It claimed at the same moment, saw the other one, and was killed before it took its claim back.
+    writer._write(run, replace(alive._claim, token="f" * 32, machine="there", host="there", seconds=0.5))
+    with pytest.raises(JournalLocked, match="is being written by process"):
+        claimed(run, "elsewhere")
+    alive.check()
+    alive.release()
+
+
+def test_a_writer_that_claims_while_another_is_watched_is_not_overlooked(
+    run: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_behind(run, "there", os.getpid(), "1", seconds=0.5)
+    quicker: list[WriterLease] = []
+
+    def watch(run: Location, name: str, holder: Claim) -> Claim | None:
+        monkeypatch.undo()
+        quicker.append(claimed(run, "quick", seconds=1.0))
+        return holder
+
+    monkeypatch.setattr(writer, "_watch", watch)
+    with pytest.raises(JournalLocked, match="is being written by process"):
+        claimed(run, "elsewhere")
+    quicker[0].check()
+    quicker[0].release()
 
 
 def test_a_writer_that_comes_back_late_is_told_and_nothing_of_it_counts(root: str, tmp_path: Path) -> None:
