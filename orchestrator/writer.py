@@ -179,6 +179,10 @@ def claim_run(
         try:
             _write(run, mine)
             others = [one for one in _claims(run) if one[1] != mine.token and one not in claims]
+        except FileNotFoundError:
+            # Another one has become the writer and swept what was half written.
+            time.sleep(random.uniform(0.0, 0.1))
+            continue
         except BaseException:
             # Lest it holds up whoever tries next, this process included.
             with contextlib.suppress(OSError, StorageError):
@@ -200,7 +204,7 @@ def _delete_older(run: Location, mine: Claim, claims: Sequence[tuple[int, str]])
     if not run.is_object_store:
         for name, _ in run.child(".partial").names():
             match = _PARTIAL.match(name)
-            if match and int(match[1]) <= mine.epoch and mine.token not in name:
+            if match and int(match[1]) < mine.epoch:
                 run.child(".partial", name).delete()
 
 

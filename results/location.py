@@ -156,7 +156,10 @@ class Location:
             else:
                 with self.filesystem.open_output_stream(partial.path, compression=None) as stream:
                     write(stream)
-            return Prepared(self, partial, None, int(partial._info().size))
+            size = partial._info().size
+            if size is None:
+                raise FileNotFoundError(f"{partial.path} was deleted by another process")
+            return Prepared(self, partial, None, int(size))
         except BaseException:
             if partial.is_file():
                 self.filesystem.delete_file(partial.path)
