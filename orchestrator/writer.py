@@ -204,7 +204,7 @@ def _delete_older(run: Location, mine: Claim, claims: Sequence[tuple[int, str]])
     if not run.is_object_store:
         for name, _ in run.child(".partial").names():
             match = _PARTIAL.match(name)
-            if match and int(match[1]) < mine.epoch:
+            if match and int(match[1]) <= mine.epoch and mine.token not in name:
                 run.child(".partial", name).delete()
 
 
