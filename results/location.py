@@ -103,6 +103,10 @@ class Location:
             )
         except NotADirectoryError:
             return []
+        except FileNotFoundError as error:
+            if self.is_local:  # It is being made at this very moment.
+                return []
+            raise StorageUnreachable(f"cannot list {self.path}: {first_line(error)}") from error
         except (pa.ArrowException, OSError) as error:
             raise StorageUnreachable(f"cannot list {self.path}: {first_line(error)}") from error
         return found
