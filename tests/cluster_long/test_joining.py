@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
+import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,6 +54,41 @@ def test_both_nodes_play_and_nothing_is_left_of_it(cluster: RealCluster, tmp_pat
     # A node has one processor, so that each has one of the two workers.
     assert len(set(Run.named(tmp_path, "r").games()["worker"].to_pylist())) == 2
     wait_until(lambda: nothing_is_left(cluster), "nothing was left on the cluster")
+
+
+WHERE_FROM = """
+import sys
+from orchestrator.cluster import RayCluster
+from orchestrator.config import ClusterConfig
+
+def where_from():
+    import orchestrator
+    return orchestrator.__file__
+
+send_code = {"null": None, "true": True, "false": False}[sys.argv[2]]
+with RayCluster(ClusterConfig(workers=1, address=sys.argv[1], send_code=send_code)):
+    import ray
+    print(ray.get(ray.remote(where_from).remote()))
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "send_code", "sent"),
+    [
+        *(("client", "null", True), ("client", "false", False)),
+        *(("address", "null", False), ("address", "true", True)),
+    ],
+)
+def test_the_program_is_sent_to_a_cluster_as_send_code_says_and_by_default_to_one_at_ray(
+    cluster: RealCluster, how: str, send_code: str, sent: bool
+) -> None:
+    command = [sys.executable, "-c", WHERE_FROM, address(cluster, how), send_code]
+    done = subprocess.run(
+        command, env=cluster.environment, cwd=cluster.folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    # What Ray has unpacked for a driver is in the folder of a node.
+    assert Path(done.stdout.strip()).is_relative_to(cluster.folder) == sent
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
