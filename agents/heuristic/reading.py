@@ -10,8 +10,8 @@ from agents.heuristic.texts import burns_hand, potential, purpose
 from agents.heuristic.weights import Weights
 from engine.ptcg import modifiers
 from engine.ptcg.card import CARDS, Attack, Card, Kind
+from engine.ptcg.modifiers import CANNOT_ATTACK, CANNOT_USE_ATTACK
 from engine.ptcg.observation import UNKNOWN, PtcgObservation
-from engine.ptcg.ops import CANNOT_ATTACK, CANNOT_USE_ATTACK
 from engine.ptcg.state import ASLEEP, PARALYZED, Player, Pokemon, State
 
 STRONG = 100

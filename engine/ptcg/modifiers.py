@@ -26,8 +26,14 @@ from engine.ptcg.card import CARDS, Attack
 from engine.ptcg.state import Pokemon, State
 
 BENCH_LIMIT = 5
+# Kinds of effects on a Pokémon …
+CANNOT_ATTACK = "cannot attack"
+CANNOT_USE_ATTACK = "cannot use attack"
 NO_DAMAGE_OR_EFFECTS = "no damage or effects"
-"""Kind of an effect on a Pokémon: damage from and effects of attacks do not reach it."""
+"""Damage from and effects of attacks do not reach it."""
+TWO_SLEEP_COINS = "two coins to wake up"
+# … and on a player.
+NO_ITEMS = "no Items from hand"
 
 
 class Blow(NamedTuple):

@@ -15,7 +15,6 @@ from engine.ptcg.state import ASLEEP, CONFUSED, PARALYZED, Effect, Frame, Pokemo
 
 FOREVER = 1 << 30
 """A turn that never comes: for an effect that only ends with what it is tied to."""
-TWO_SLEEP_COINS = "two coins to wake up"
 
 
 def start(state: State, program: Program, seat: int, uid: int = 0, card: int = -1, memo: tuple[Any, ...] = ()) -> None:
@@ -281,7 +280,7 @@ def afflict(state: State, seat: int, pokemon: Pokemon, condition: int) -> bool:
         return False
     if condition in (ASLEEP, CONFUSED, PARALYZED):
         pokemon.conditions &= ~(ASLEEP | CONFUSED | PARALYZED)
-        pokemon.effects = tuple(e for e in pokemon.effects if e[0] != TWO_SLEEP_COINS)
+        pokemon.effects = tuple(e for e in pokemon.effects if e[0] != modifiers.TWO_SLEEP_COINS)
     pokemon.conditions |= condition
     if condition == PARALYZED:
         pokemon.paralyzed_turn = state.turn
@@ -295,7 +294,7 @@ def recover(state: State, seat: int, pokemon: Pokemon, conditions: int) -> None:
     if gone:
         pokemon.conditions &= ~gone
         if gone & ASLEEP:
-            pokemon.effects = tuple(e for e in pokemon.effects if e[0] != TWO_SLEEP_COINS)
+            pokemon.effects = tuple(e for e in pokemon.effects if e[0] != modifiers.TWO_SLEEP_COINS)
         state.log.append(("recover", seat, pokemon.cards[-1], gone))
 
 

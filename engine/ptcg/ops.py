@@ -6,154 +6,14 @@ operation that chooses leaves its result in ``frame.picks`` for the next one. "Y
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from engine.ptcg import modifiers, moves
-from engine.ptcg.card import CARDS, PROGRAMS, Card, Kind, Op
-from engine.ptcg.state import (
-    ATTACHED_KIND,
-    CARDS_KIND,
-    NUMBER_KIND,
-    OPTION_KIND,
-    POKEMON_KIND,
-    YES_NO_KIND,
-    Frame,
-    Pokemon,
-    Prompt,
-    State,
-)
-
-CardTest = Callable[[Card], bool]
-PokemonTest = Callable[[State, int, Pokemon], bool]
-Amount = int | Callable[[State, Frame], int]
-
-
-def _value(amount: Amount, state: State, frame: Frame) -> int:
-    return amount if isinstance(amount, int) else amount(state, frame)
-
-
-# --- which cards -----------------------------------------------------------------------------------------------------
-
-
-def any_card(card: Card) -> bool:
-    """Every card."""
-    return True
-
-
-def a_pokemon(card: Card) -> bool:
-    """A Pokémon card."""
-    return card.is_pokemon
-
-
-def basic_pokemon(card: Card) -> bool:
-    """A Basic Pokémon."""
-    return card.is_basic
-
-
-def evolution_pokemon(card: Card) -> bool:
-    """A Pokémon card that evolves from another."""
-    return card.is_pokemon and not card.is_basic
-
-
-def pokemon_or_basic_energy(card: Card) -> bool:
-    """A Pokémon card or a Basic Energy."""
-    return card.is_pokemon or card.is_basic_energy
-
-
-def of_kind(kind: Kind) -> CardTest:
-    """Cards of one kind."""
-    return lambda card: card.kind == kind
-
-
-def an_energy(card: Card) -> bool:
-    """A Basic or Special Energy card."""
-    return card.is_energy
-
-
-def basic_energy(letter: str = "") -> CardTest:
-    """Basic Energy, of one type where a letter is given."""
-    return lambda card: card.is_basic_energy and (not letter or card.provides == letter)
-
-
-def basic_of_type(letter: str) -> CardTest:
-    """Basic Pokémon of one type."""
-    return lambda card: card.is_basic and letter in card.types
-
+from engine.ptcg import modifiers, moves, prompts
+from engine.ptcg.card import CARDS, PROGRAMS, Op
+from engine.ptcg.conditions import Amount, CardTest, PokemonTest, amount_of, any_card
+from engine.ptcg.state import Frame, Pokemon, State
 
 # --- choices ---------------------------------------------------------------------------------------------------------
-
-
-def ask_cards(
-    state: State, frame: Frame, seat: int, cards: Iterable[int], question: str, least: int, most: int
-) -> None:
-    """Let ``seat`` choose between ``least`` and ``most`` of ``cards`` (numbers, copies repeated)."""
-    pool = list(cards)
-    most = min(most, len(pool))
-    least = min(least, most)
-    if most <= 0:
-        frame.picks = ()
-        return
-    items = tuple(sorted(set(pool)))
-    counts = tuple([pool.count(card) for card in items])
-    state.prompt = Prompt(seat, CARDS_KIND, frame.card, question, items, counts, least, most)
-
-
-def ask_pokemon(
-    state: State,
-    frame: Frame,
-    seat: int,
-    pokemon: Iterable[Pokemon],
-    question: str,
-    least: int = 1,
-    most: int = 1,
-    each: int = 1,
-) -> None:
-    """Let ``seat`` choose Pokémon in play, each up to ``each`` times; the picks are their uids."""
-    items = tuple([p.uid for p in pokemon])
-    most = min(most, each * len(items))
-    least = min(least, most)
-    if most <= 0:
-        frame.picks = ()
-        return
-    state.prompt = Prompt(seat, POKEMON_KIND, frame.card, question, items, (each,) * len(items), least, most)
-
-
-def ask_attached(
-    state: State,
-    frame: Frame,
-    seat: int,
-    attached: Iterable[tuple[int, int]],
-    question: str,
-    least: int,
-    most: int,
-    minimum_total: int = 0,
-) -> None:
-    """Let ``seat`` choose attached cards, given as (uid of the Pokémon, or 0 for the Stadium; card)."""
-    pool = list(attached)
-    most = min(most, len(pool))
-    least = min(least, most)
-    if most <= 0:
-        frame.picks = ()
-        return
-    items = tuple(dict.fromkeys(pool))
-    counts = tuple([pool.count(item) for item in items])
-    state.prompt = Prompt(seat, ATTACHED_KIND, frame.card, question, items, counts, least, most, minimum_total)
-
-
-def ask_number(state: State, frame: Frame, seat: int, question: str, lowest: int, highest: int) -> None:
-    """Let ``seat`` choose a number."""
-    numbers = tuple(range(lowest, highest + 1))
-    state.prompt = Prompt(seat, NUMBER_KIND, frame.card, question, numbers, (1,) * len(numbers), 1, 1)
-
-
-def ask_option(state: State, frame: Frame, seat: int, question: str, options: tuple[str, ...]) -> None:
-    """Let ``seat`` choose one of several texts; the pick is the text."""
-    state.prompt = Prompt(seat, OPTION_KIND, frame.card, question, options, (1,) * len(options), 1, 1)
-
-
-def ask_yes_no(state: State, frame: Frame, seat: int, question: str) -> None:
-    """Let ``seat`` answer yes or no; the pick is the text."""
-    state.prompt = Prompt(seat, YES_NO_KIND, frame.card, question, ("yes", "no"), (1, 1), 1, 1)
 
 
 def search_deck(wanted: CardTest, up_to: Amount = 1, at_least: int = 0, question: str = "") -> Op:
@@ -164,7 +24,7 @@ def search_deck(wanted: CardTest, up_to: Amount = 1, at_least: int = 0, question
     """
 
     def search(state: State, frame: Frame) -> None:
-        most = _value(up_to, state, frame)
+        most = amount_of(up_to, state, frame)
         if most <= 0:
             # No room for what would be found: the deck is neither looked through nor shuffled.
             stop(state, frame)
@@ -175,7 +35,7 @@ def search_deck(wanted: CardTest, up_to: Amount = 1, at_least: int = 0, question
         player.top_known = 0
         player.bottom = ()
         found = [card for card in player.deck if wanted(CARDS[card])]
-        ask_cards(state, frame, frame.seat, found, question or "Choose from your deck", at_least, most)
+        prompts.ask_cards(state, frame, frame.seat, found, question or "Choose from your deck", at_least, most)
 
     return search
 
@@ -185,8 +45,8 @@ def choose_from_discard(wanted: CardTest, up_to: Amount, at_least: int = 1, ques
 
     def choose(state: State, frame: Frame) -> None:
         found = [card for card in state.players[frame.seat].discard if wanted(CARDS[card])]
-        most = _value(up_to, state, frame)
-        ask_cards(state, frame, frame.seat, found, question or "Choose from your discard pile", at_least, most)
+        most = amount_of(up_to, state, frame)
+        prompts.ask_cards(state, frame, frame.seat, found, question or "Choose from your discard pile", at_least, most)
 
     return choose
 
@@ -196,7 +56,7 @@ def choose_from_hand(wanted: CardTest, up_to: int, at_least: int, question: str)
 
     def choose(state: State, frame: Frame) -> None:
         found = [card for card in state.players[frame.seat].hand if wanted(CARDS[card])]
-        ask_cards(state, frame, frame.seat, found, question, at_least, up_to)
+        prompts.ask_cards(state, frame, frame.seat, found, question, at_least, up_to)
 
     return choose
 
@@ -214,7 +74,7 @@ def choose_top(wanted: CardTest, depth: int, up_to: Amount, question: str) -> Op
         player.bottom = ()
         state.log.append(("look", frame.seat, tuple(reversed(top))))
         found = [card for card in top if wanted(CARDS[card])]
-        ask_cards(state, frame, frame.seat, found, question, 0, _value(up_to, state, frame))
+        prompts.ask_cards(state, frame, frame.seat, found, question, 0, amount_of(up_to, state, frame))
 
     return look
 
@@ -225,7 +85,7 @@ def choose_benched(question: str, yours: bool = True, by_opponent: bool = False)
     def choose(state: State, frame: Frame) -> None:
         side = frame.seat if yours else 1 - frame.seat
         chooser = 1 - frame.seat if by_opponent else frame.seat
-        ask_pokemon(state, frame, chooser, state.players[side].bench, question)
+        prompts.ask_pokemon(state, frame, chooser, state.players[side].bench, question)
 
     return choose
 
@@ -236,7 +96,7 @@ def choose_your_pokemon(question: str, test: PokemonTest | None = None, up_to: i
     def choose(state: State, frame: Frame) -> None:
         seat = frame.seat
         found = [p for p in state.players[seat].in_play() if test is None or test(state, seat, p)]
-        ask_pokemon(state, frame, seat, found, question, at_least, up_to)
+        prompts.ask_pokemon(state, frame, seat, found, question, at_least, up_to)
 
     return choose
 
@@ -246,7 +106,7 @@ def choose_opponents_pokemon(question: str, count: int = 1) -> Op:
 
     def choose(state: State, frame: Frame) -> None:
         found = state.players[1 - frame.seat].in_play()
-        ask_pokemon(state, frame, frame.seat, found, question, count, count)
+        prompts.ask_pokemon(state, frame, frame.seat, found, question, count, count)
 
     return choose
 
@@ -311,7 +171,7 @@ def draw(count: Amount) -> Op:
     """Draw cards."""
 
     def run(state: State, frame: Frame) -> None:
-        moves.draw(state, frame.seat, _value(count, state, frame))
+        moves.draw(state, frame.seat, amount_of(count, state, frame))
 
     return run
 
@@ -480,7 +340,7 @@ def attach_picks(targets: PokemonTest | None, origin: str) -> Op:
             return
         copies = cards.count(cards[0])
         question = f"Attach {copies} × {CARDS[cards[0]].name}: to which Pokémon"
-        ask_pokemon(state, frame, seat, found, question, copies, copies, each=copies)
+        prompts.ask_pokemon(state, frame, seat, found, question, copies, copies, each=copies)
         frame.pc -= 1
 
     return run
@@ -495,7 +355,9 @@ def attach_picks_to_one(origin: str) -> Op:
     def choose(state: State, frame: Frame) -> None:
         frame.memo = frame.picks
         if frame.picks:
-            ask_pokemon(state, frame, frame.seat, state.players[frame.seat].in_play(), "Attach to which Pokémon")
+            prompts.ask_pokemon(
+                state, frame, frame.seat, state.players[frame.seat].in_play(), "Attach to which Pokémon"
+            )
 
     def run(state: State, frame: Frame) -> None:
         if frame.memo:
@@ -536,7 +398,7 @@ def _discard_stadium_on_yes(state: State, frame: Frame) -> None:
 
 
 def _ask_discard_stadium(state: State, frame: Frame) -> None:
-    ask_yes_no(state, frame, frame.seat, "Discard the Stadium in play?")
+    prompts.ask_yes_no(state, frame, frame.seat, "Discard the Stadium in play?")
 
 
 _MAY_DISCARD_STADIUM = _both(_ask_discard_stadium, _discard_stadium_on_yes)
@@ -567,7 +429,9 @@ def discard_own_energy(count: int) -> Op:
             return
         attached = [(pokemon.uid, card) for card in sorted(pokemon.energy)]
         total = min(count, len(modifiers.provided(pokemon)))
-        ask_attached(state, frame, frame.seat, attached, "Discard Energy from this Pokémon", 1, len(attached), total)
+        prompts.ask_attached(
+            state, frame, frame.seat, attached, "Discard Energy from this Pokémon", 1, len(attached), total
+        )
 
     return _both(choose, discard_picked_attached)
 
@@ -597,7 +461,7 @@ def damage(amount: Amount) -> Op:
         if target is not None:
             blow = blow_on(state, frame, 1 - frame.seat, target)
             if blow is not None:
-                moves.strike(state, blow, _value(amount, state, frame))
+                moves.strike(state, blow, amount_of(amount, state, frame))
 
     return run
 
@@ -611,7 +475,7 @@ def damage_picked(amount: Amount) -> Op:
             if target is not None:
                 blow = blow_on(state, frame, 1 - frame.seat, target)
                 if blow is not None:
-                    moves.strike(state, blow, _value(amount, state, frame))
+                    moves.strike(state, blow, amount_of(amount, state, frame))
 
     return run
 
@@ -667,85 +531,3 @@ def effect_on_opponent(kind: str, turns_ahead: int, detail: str = "") -> Op:
         opponent.effects = (*opponent.effects, (kind, state.turn + turns_ahead, detail))
 
     return run
-
-
-CANNOT_ATTACK = "cannot attack"
-CANNOT_USE_ATTACK = "cannot use attack"
-NO_ITEMS = "no Items from hand"
-
-
-# --- when a card can be played ---------------------------------------------------------------------------------------
-
-
-def all_of(*conditions: Callable[[State, int], bool]) -> Callable[[State, int], bool]:
-    """Every condition holds."""
-    return lambda state, seat: all(condition(state, seat) for condition in conditions)
-
-
-def for_ability(condition: Callable[[State, int], bool]) -> PokemonTest:
-    """The same condition for an Ability, whichever Pokémon has it."""
-    return lambda state, seat, holder: condition(state, seat)
-
-
-def deck_left(state: State, seat: int) -> bool:
-    """Your deck has a card."""
-    return bool(state.players[seat].deck)
-
-
-def other_cards(count: int) -> Callable[[State, int], bool]:
-    """Your hand has ``count`` cards besides the one to be played."""
-    return lambda state, seat: len(state.players[seat].hand) > count
-
-
-def room_on_bench(state: State, seat: int) -> bool:
-    """One more Pokémon fits on your Bench."""
-    return modifiers.bench_space(state, seat) > 0
-
-
-def opponent_has_bench(state: State, seat: int) -> bool:
-    """Your opponent has a Benched Pokémon."""
-    return bool(state.players[1 - seat].bench)
-
-
-def in_discard(wanted: CardTest) -> Callable[[State, int], bool]:
-    """Your discard pile has such a card."""
-    return lambda state, seat: any(wanted(CARDS[card]) for card in state.players[seat].discard)
-
-
-def more_prizes_left(state: State, seat: int) -> bool:
-    """You have more Prize cards remaining than your opponent."""
-    return len(state.players[seat].prizes) > len(state.players[1 - seat].prizes)
-
-
-def is_benched(state: State, seat: int, pokemon: Pokemon) -> bool:
-    """This Pokémon of ``seat`` is on the Bench."""
-    return state.players[seat].active is not pokemon
-
-
-def knocked_out_last_turn(state: State, seat: int) -> bool:
-    """A Pokémon of yours was Knocked Out during your opponent's last turn."""
-    return state.turn > 1 and state.players[seat].knocked_out_turn == state.turn - 1
-
-
-# --- amounts ---------------------------------------------------------------------------------------------------------
-
-
-def prizes_taken_by_opponent(state: State, frame: Frame) -> int:
-    """How many Prize cards your opponent has taken."""
-    return state.prize_count - len(state.players[1 - frame.seat].prizes)
-
-
-def space(most: int) -> Callable[[State, Frame], int]:
-    """Up to ``most``, as many as fit on your Bench."""
-    return lambda state, frame: min(most, modifiers.bench_space(state, frame.seat))
-
-
-def counters_on_this(state: State, frame: Frame) -> int:
-    """How many damage counters are on this Pokémon."""
-    this = source(state, frame)
-    return 0 if this is None else this.damage
-
-
-def benched_on_both_sides(state: State, frame: Frame) -> int:
-    """All Benched Pokémon, yours and your opponent's."""
-    return len(state.players[0].bench) + len(state.players[1].bench)

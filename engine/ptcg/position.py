@@ -14,8 +14,6 @@ from typing import Any
 from engine.ptcg import modifiers
 from engine.ptcg.card import CARDS, Kind, Limit
 from engine.ptcg.game import OPTIONS, PtcgMatch, set_options
-from engine.ptcg.moves import TWO_SLEEP_COINS
-from engine.ptcg.ops import CANNOT_ATTACK, CANNOT_USE_ATTACK, NO_ITEMS
 from engine.ptcg.position_fields import (
     PositionError,
     card,
@@ -93,8 +91,13 @@ _TURNED = ("asleep", "confused", "paralyzed")
 _ONCE_BY_NAME = tuple(
     sorted({ability.name for c in CARDS for ability in c.abilities if ability.limit is Limit.ONCE_PER_NAME})
 )
-_ON_POKEMON = (CANNOT_ATTACK, CANNOT_USE_ATTACK, modifiers.NO_DAMAGE_OR_EFFECTS, TWO_SLEEP_COINS)
-_ON_PLAYER = (NO_ITEMS,)
+_ON_POKEMON = (
+    modifiers.CANNOT_ATTACK,
+    modifiers.CANNOT_USE_ATTACK,
+    modifiers.NO_DAMAGE_OR_EFFECTS,
+    modifiers.TWO_SLEEP_COINS,
+)
+_ON_PLAYER = (modifiers.NO_ITEMS,)
 
 
 def match_from_position(position: Mapping[str, Any]) -> PtcgMatch:

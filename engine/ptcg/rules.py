@@ -7,7 +7,7 @@ decision point at which the state is a plain value.
 from __future__ import annotations
 
 from engine.match import Cause, Outcome, Result
-from engine.ptcg import library, modifiers, moves, ops
+from engine.ptcg import library, modifiers, moves, ops, prompts
 from engine.ptcg.card import CARDS, PROGRAMS, Op, Program
 from engine.ptcg.randomness import SETUP, coin
 from engine.ptcg.state import (
@@ -61,7 +61,7 @@ def _choose_who_goes_first(state: State, frame: Frame) -> None:
     state.counters[SETUP] += 1
     state.log.append(("coin_flip_won", winner))
     frame.memo = (winner,)
-    ops.ask_option(state, frame, winner, "Who goes first?", ("go first", "go second"))
+    prompts.ask_option(state, frame, winner, "Who goes first?", ("go first", "go second"))
 
 
 def _deal(state: State, frame: Frame) -> None:
@@ -106,7 +106,7 @@ def _draw_until_basic(state: State, frame: Frame) -> None:
 
 def _choose_first_active(state: State, frame: Frame) -> None:
     basics = [card for card in state.players[frame.seat].hand if CARDS[card].is_basic]
-    ops.ask_cards(state, frame, frame.seat, basics, "Choose your Active Pokémon", 1, 1)
+    prompts.ask_cards(state, frame, frame.seat, basics, "Choose your Active Pokémon", 1, 1)
 
 
 def _place_first_active(state: State, frame: Frame) -> None:
@@ -119,7 +119,7 @@ def _place_first_active(state: State, frame: Frame) -> None:
 
 def _choose_first_bench(state: State, frame: Frame) -> None:
     basics = [card for card in state.players[frame.seat].hand if CARDS[card].is_basic]
-    ops.ask_cards(
+    prompts.ask_cards(
         state,
         frame,
         frame.seat,
@@ -152,7 +152,7 @@ def _offer_extra_draws(state: State, frame: Frame) -> None:
 
 def _choose_extra_draws(state: State, frame: Frame) -> None:
     most = min(frame.memo[0], len(state.players[frame.seat].deck))
-    ops.ask_number(state, frame, frame.seat, "How many extra cards to draw for the mulligans?", 0, most)
+    prompts.ask_number(state, frame, frame.seat, "How many extra cards to draw for the mulligans?", 0, most)
 
 
 def _draw_extra(state: State, frame: Frame) -> None:
@@ -160,7 +160,7 @@ def _draw_extra(state: State, frame: Frame) -> None:
     before = len(hand)
     moves.draw(state, frame.seat, frame.picks[0])
     basics = [card for card in hand[before:] if CARDS[card].is_basic]
-    ops.ask_cards(
+    prompts.ask_cards(
         state,
         frame,
         frame.seat,
@@ -272,7 +272,7 @@ def _checkup(state: State, frame: Frame) -> None:
                 moves.recover(state, seat, active, BURNED)
     for seat, active in pairs:
         if active.conditions & ASLEEP:
-            coins = 2 if any(e[0] == moves.TWO_SLEEP_COINS for e in active.effects) else 1
+            coins = 2 if any(e[0] == modifiers.TWO_SLEEP_COINS for e in active.effects) else 1
             heads = [moves.flip(state, seat) for _ in range(coins)]
             if all(heads):
                 moves.recover(state, seat, active, ASLEEP)
@@ -394,7 +394,7 @@ def _promote(first: bool) -> Op:
         seat = 1 - state.to_move if first else state.to_move
         player = state.players[seat]
         if player.active is None and player.bench:
-            ops.ask_pokemon(state, frame, seat, player.bench, "Choose your new Active Pokémon")
+            prompts.ask_pokemon(state, frame, seat, player.bench, "Choose your new Active Pokémon")
         else:
             frame.picks = ()
 
@@ -465,7 +465,7 @@ def _pay_retreat(state: State, frame: Frame) -> None:
         frame.picks = ()
         return
     attached = [(active.uid, card) for card in sorted(active.energy)]
-    ops.ask_attached(
+    prompts.ask_attached(
         state, frame, frame.seat, attached, "Discard Energy to retreat", 1, len(attached), minimum_total=cost
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.ptcg import modifiers, moves, ops
+from engine.ptcg import modifiers, moves, ops, prompts
 from engine.ptcg.card import CARDS, Ability, Program, Trigger
 from engine.ptcg.state import Frame, Pokemon, State
 
@@ -14,7 +14,7 @@ def _offer_ability(state: State, frame: Frame) -> None:
         return
     could_act = ability.when is None or ability.when(state, frame.seat, pokemon)
     if could_act and modifiers.ability_works(state, frame.seat, pokemon, ability.name):
-        ops.ask_yes_no(state, frame, frame.seat, f"Use {ability.name}?")
+        prompts.ask_yes_no(state, frame, frame.seat, f"Use {ability.name}?")
     else:
         frame.picks = ("no",)
 

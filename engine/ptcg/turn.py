@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.ptcg import modifiers, moves, rules, triggers
 from engine.ptcg.actions import PASS, ActionKind, PtcgAction, action
 from engine.ptcg.card import CARDS, Ability, Attack, Card, Kind, Limit, Trigger
-from engine.ptcg.ops import CANNOT_ATTACK, CANNOT_USE_ATTACK, NO_ITEMS
+from engine.ptcg.modifiers import CANNOT_ATTACK, CANNOT_USE_ATTACK, NO_ITEMS
 from engine.ptcg.state import ASLEEP, PARALYZED, Player, Pokemon, State
 
 _BENCH, _EVOLVE, _ATTACH, _PLAY = ActionKind.BENCH, ActionKind.EVOLVE, ActionKind.ATTACH, ActionKind.PLAY

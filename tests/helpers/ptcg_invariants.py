@@ -22,8 +22,8 @@ from engine.ptcg.card import Kind
 from engine.ptcg.determinize import determinize
 from engine.ptcg.game import PtcgMatch
 from engine.ptcg.library import CARDS, INDEX
+from engine.ptcg.modifiers import CANNOT_ATTACK, NO_ITEMS
 from engine.ptcg.observation import UNKNOWN
-from engine.ptcg.ops import CANNOT_ATTACK, NO_ITEMS
 from engine.ptcg.state import Player
 
 MOST_ACTIONS = 150

@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 
 from engine.ptcg.card import CARDS, Card, Kind
 from engine.ptcg.library import INDEX
-from engine.ptcg.modifiers import NO_DAMAGE_OR_EFFECTS
-from engine.ptcg.moves import FOREVER, TWO_SLEEP_COINS
-from engine.ptcg.ops import CANNOT_ATTACK, CANNOT_USE_ATTACK, NO_ITEMS
+from engine.ptcg.modifiers import (
+    CANNOT_ATTACK,
+    CANNOT_USE_ATTACK,
+    NO_DAMAGE_OR_EFFECTS,
+    NO_ITEMS,
+    TWO_SLEEP_COINS,
+)
+from engine.ptcg.moves import FOREVER
 
 Json = dict[str, Any]
 
@@ -237,7 +242,7 @@ def faulty_positions(draw: st.DrawFn) -> tuple[str, Json]:
         return f"{path} is {junk!r}", position
     if fault == "card":
         path, card = draw(st.sampled_from([(path, value) for path, value in spots if value in ALL]))
-        unknown = draw(st.sampled_from(["", "XXX-1", card.lower(), f"{card}0", f" {card}"]))
+        unknown = draw(st.sampled_from(["", "NONE-1", card.lower(), f"{card}0", f" {card}"]))
         put(position, path, unknown)
         return f"{path} is {unknown!r}", position
     if fault == "key":

@@ -327,25 +327,25 @@ OPERATIONS = (
         "nothing prevents effects of attacks",
     ),
     Mutation(
-        "ops.py",
+        "conditions.py",
         "len(state.players[seat].hand) > count",
         "len(state.players[seat].hand) >= count",
         "a card is discarded to play itself",
     ),
     Mutation(
-        "ops.py",
+        "conditions.py",
         "len(state.players[seat].prizes) > len(",
         "len(state.players[seat].prizes) >= len(",
         "equal Prizes count as behind",
     ),
     Mutation(
-        "ops.py",
+        "conditions.py",
         "knocked_out_turn == state.turn - 1",
         "knocked_out_turn >= state.turn - 3",
         "a Knock Out is remembered too long",
     ),
-    Mutation("ops.py", "min(most, modifiers.bench_space(state, frame.seat))", "most", "the Bench overflows"),
-    Mutation("ops.py", "return len(state.players[0].bench) +", "return", "one Bench is not counted"),
+    Mutation("conditions.py", "min(most, modifiers.bench_space(state, frame.seat))", "most", "the Bench overflows"),
+    Mutation("conditions.py", "return len(state.players[0].bench) +", "return", "one Bench is not counted"),
     Mutation("ops.py", 'if frame.picks == ("yes",):', 'if frame.picks == ("no",):', '"no" discards the Stadium'),
 )
 
@@ -480,20 +480,27 @@ CARDS = (
         "Excited Heart counts its own player's Prizes",
     ),
     Mutation("cards/crz.py", "ends_turn=True", "ends_turn=False", "Instant Charge does not end the turn"),
-    Mutation("cards/crz.py", "ops.CANNOT_USE_ATTACK, 2,", "ops.CANNOT_USE_ATTACK, 1,", "Combustion Blast every turn"),
+    Mutation(
+        "cards/crz.py", "modifiers.CANNOT_USE_ATTACK, 2,", "ops.CANNOT_USE_ATTACK, 1,", "Combustion Blast every turn"
+    ),
     Mutation("cards/crz.py", "owner = state.place(uid)[0]", "owner = frame.seat", "Lost Vacuum takes a Tool over"),
     Mutation("cards/crz.py", "blow.target is holder and ", "", "Carefree Countenance guards the others"),
     Mutation("cards/jtg.py", 'return "P" if "N" in', 'return "P" if "C" in', "Fairy Zone for Colorless Pokémon"),
     Mutation(
         "cards/lor.py",
-        "(moves.TWO_SLEEP_COINS, moves.FOREVER,",
+        "(modifiers.TWO_SLEEP_COINS, moves.FOREVER,",
         "(moves.TWO_SLEEP_COINS, state.turn,",
         "Snorlax sleeps deeply for one Checkup",
     ),
     Mutation("cards/lor.py", "ops.draw_until(7)", "ops.draw_until(6)", "Gift Energy draws to 6"),
     Mutation("cards/mew.py", 'and CARDS[holder.cards[-1]].stage_name == "Stage 1" ', "", "Rigid Band for every stage"),
     Mutation("cards/mew.py", 'if attack.name != "Genome Hacking"', "", "Genome Hacking copies itself"),
-    Mutation("cards/mew.py", 'ops.basic_energy("G"), 1', "ops.basic_energy(), 1", "Helpful Slash takes any Energy"),
+    Mutation(
+        "cards/mew.py",
+        'conditions.basic_energy("G"), 1',
+        "conditions.basic_energy(), 1",
+        "Helpful Slash takes any Energy",
+    ),
     Mutation(
         "cards/obf.py", "ops.deck_to_hand(reveal=False)", "ops.deck_to_hand(reveal=True)", "Quick Search shows the card"
     ),
@@ -505,12 +512,15 @@ CARDS = (
     ),
     Mutation(
         "cards/obf.py",
-        "ops.all_of(ops.knocked_out_last_turn, ops.deck_left)",
-        "ops.deck_left",
+        "conditions.all_of(conditions.knocked_out_last_turn, conditions.deck_left)",
+        "conditions.deck_left",
         "Letter of Encouragement at any time",
     ),
     Mutation(
-        "cards/paf.py", 'ops.basic_energy("R"), up_to=3', 'ops.basic_energy("R"), up_to=2', "Infernal Reign finds 2"
+        "cards/paf.py",
+        'conditions.basic_energy("R"), up_to=3',
+        'conditions.basic_energy("R"), up_to=2',
+        "Infernal Reign finds 2",
     ),
     Mutation("cards/paf.py", "180 + 30 *", "180 + 20 *", "Burning Darkness adds 20"),
     Mutation(
@@ -535,9 +545,9 @@ CARDS = (
     Mutation("cards/pal.py", "state.turn <= 2 and", "state.turn <= 3 and", "Squawk and Seize in turn 3"),
     Mutation(
         "cards/pal.py",
-        'ops.choose_top(ops.a_pokemon, 7, 1, "Choose a Pokémon"),\n        ops.deck_to_hand(reveal=True),\n        '
-        "ops.shuffle_deck,",
-        'ops.choose_top(ops.a_pokemon, 7, 1, "Choose a Pokémon"),\n        ops.deck_to_hand(reveal=True),',
+        'ops.choose_top(conditions.a_pokemon, 7, 1, "Choose a Pokémon"),\n        ops.deck_to_hand(reveal=True),\n'
+        "        ops.shuffle_deck,",
+        'ops.choose_top(conditions.a_pokemon, 7, 1, "Choose a Pokémon"),\n        ops.deck_to_hand(reveal=True),',
         "Great Ball does not shuffle",
     ),
     Mutation("cards/par.py", "                _discard_this,\n", "", "Iron Bundle stays after Hyper Blower"),
@@ -569,8 +579,8 @@ CARDS = (
     ),
     Mutation(
         "cards/sfa.py",
-        "ops.all_of(ops.knocked_out_last_turn, ops.deck_left)",
-        "ops.deck_left",
+        "conditions.all_of(conditions.knocked_out_last_turn, conditions.deck_left)",
+        "conditions.deck_left",
         "Flip the Script without a Knock Out",
     ),
     Mutation("cards/sit.py", "ops.if_picked(ops.draw(3))", "ops.draw(3)", "Read the Wind draws without discarding"),
@@ -597,9 +607,12 @@ CARDS = (
     ),
     Mutation("cards/svi.py", "return 30 if behind and blow", "return 30 if blow", "Defiance Band at any time"),
     Mutation(
-        "cards/svi.py", 'ops.basic_energy("L"), 5, 2', 'ops.basic_energy("L"), 6, 2', "Electric Generator looks at 6"
+        "cards/svi.py",
+        'conditions.basic_energy("L"), 5, 2',
+        'conditions.basic_energy("L"), 6, 2',
+        "Electric Generator looks at 6",
     ),
-    Mutation("cards/svi.py", "ops.CANNOT_ATTACK, 2", "ops.CANNOT_ATTACK, 1", "Photon Blaster every turn"),
+    Mutation("cards/svi.py", "modifiers.CANNOT_ATTACK, 2", "ops.CANNOT_ATTACK, 1", "Photon Blaster every turn"),
     Mutation("cards/tef.py", "NO_DAMAGE_OR_EFFECTS, 1)", "NO_DAMAGE_OR_EFFECTS, 3)", "Dig guards two turns late"),
     Mutation("cards/tef.py", "card.hp <= 70", "card.hp < 70", "Buddy-Buddy Poffin refuses 70 HP"),
     Mutation("cards/tef.py", "        and player.active is holder\n", "", "Heavy Baton on the Bench"),
@@ -624,7 +637,7 @@ CARDS = (
         'card.stage_name != "Basic"',
         "Hyper Aroma finds every Evolution",
     ),
-    Mutation("cards/wht.py", "ops.NO_ITEMS, 1", "ops.NO_ITEMS, 2", "Oceanic Gloom locks its own player"),
+    Mutation("cards/wht.py", "modifiers.NO_ITEMS, 1", "ops.NO_ITEMS, 2", "Oceanic Gloom locks its own player"),
 )
 
 MUTATIONS = (*RULES, *MODIFIERS, *MOVES, *OPERATIONS, *OBSERVATION, *DECKS_AND_POSITIONS, *CARDS)

@@ -1,6 +1,6 @@
 """Astral Radiance."""
 
-from engine.ptcg import moves, ops
+from engine.ptcg import conditions, moves, ops
 from engine.ptcg.card import CARDS, Ability, Attack, item, pokemon
 from engine.ptcg.state import Frame, Pokemon, State
 
@@ -24,7 +24,7 @@ pokemon(
             "Concealed Cards",
             "Once during your turn, you may discard an Energy card from your hand to draw 2 cards.",
             when=_has_energy_in_hand,
-            effect=(ops.discard_cards(1, ops.an_energy), ops.draw(2)),
+            effect=(ops.discard_cards(1, conditions.an_energy), ops.draw(2)),
         ),
     ),
     attacks=(

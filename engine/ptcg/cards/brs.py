@@ -1,6 +1,6 @@
 """Brilliant Stars."""
 
-from engine.ptcg import modifiers, moves, ops
+from engine.ptcg import conditions, modifiers, moves, ops, prompts
 from engine.ptcg.card import CARDS, Ability, Attack, Kind, Op, Trigger, pokemon, special_energy, stadium
 from engine.ptcg.modifiers import Blow
 from engine.ptcg.state import Frame, Pokemon, State
@@ -22,9 +22,9 @@ pokemon(
             "deck for a Supporter card, show it to your opponent, put it into your hand and shuffle your "
             "deck.",
             trigger=Trigger.PLAYED_TO_BENCH,
-            when=ops.for_ability(ops.deck_left),
+            when=conditions.for_ability(conditions.deck_left),
             effect=(
-                ops.search_deck(ops.of_kind(Kind.SUPPORTER), question="Choose a Supporter card"),
+                ops.search_deck(conditions.of_kind(Kind.SUPPORTER), question="Choose a Supporter card"),
                 ops.deck_to_hand(reveal=True),
                 ops.shuffle_deck,
             ),
@@ -94,7 +94,7 @@ pokemon(
             "LC",
             damage="20+",
             text="20 more damage for each Benched Pokémon, yours and your opponent's.",
-            effect=(ops.damage(lambda state, frame: 20 + 20 * ops.benched_on_both_sides(state, frame)),),
+            effect=(ops.damage(lambda state, frame: 20 + 20 * conditions.benched_on_both_sides(state, frame)),),
         ),
     ),
 )
@@ -147,7 +147,11 @@ pokemon(
             "Call for Family",
             "C",
             text="Search your deck for up to 2 Basic Pokémon, put them onto your Bench and shuffle your deck.",
-            effect=(ops.search_deck(ops.basic_pokemon, ops.space(2)), ops.deck_to_bench, ops.shuffle_deck),
+            effect=(
+                ops.search_deck(conditions.basic_pokemon, conditions.space(2)),
+                ops.deck_to_bench,
+                ops.shuffle_deck,
+            ),
         ),
         Attack("Pound", "C", damage="10", effect=(ops.damage(10),)),
     ),
@@ -159,7 +163,7 @@ def _discard_down_to_limit(yours: bool) -> Op:
         seat = frame.seat if yours else 1 - frame.seat
         bench = state.players[seat].bench
         surplus = len(bench) - modifiers.bench_limit(state)
-        ops.ask_pokemon(state, frame, seat, bench, "Discard Benched Pokémon", surplus, surplus)
+        prompts.ask_pokemon(state, frame, seat, bench, "Discard Benched Pokémon", surplus, surplus)
 
     return choose
 
@@ -207,7 +211,7 @@ def _choose_lightning_energy(state: State, frame: Frame) -> None:
         if "L" in CARDS[card].provides
     ]
     question = "Discard any amount of Lightning Energy from your Pokémon"
-    ops.ask_attached(state, frame, frame.seat, attached, question, 0, len(attached))
+    prompts.ask_attached(state, frame, frame.seat, attached, question, 0, len(attached))
 
 
 pokemon(

@@ -1,6 +1,6 @@
 """Crown Zenith."""
 
-from engine.ptcg import moves, ops
+from engine.ptcg import conditions, modifiers, moves, ops, prompts
 from engine.ptcg.card import Ability, Attack, Kind, item, pokemon
 from engine.ptcg.modifiers import Blow
 from engine.ptcg.state import Frame, Pokemon, State
@@ -32,7 +32,7 @@ pokemon(
             "RCCCC",
             damage="250",
             text="During your next turn, this Pokémon cannot use Combustion Blast.",
-            effect=(ops.damage(250), ops.effect_on_this(ops.CANNOT_USE_ATTACK, 2, "Combustion Blast")),
+            effect=(ops.damage(250), ops.effect_on_this(modifiers.CANNOT_USE_ATTACK, 2, "Combustion Blast")),
         ),
     ),
 )
@@ -61,7 +61,7 @@ pokemon(
         Ability(
             "Instant Charge",
             "Once during your turn, you may draw 3 cards. If you do, your turn ends.",
-            when=ops.for_ability(ops.deck_left),
+            when=conditions.for_ability(conditions.deck_left),
             ends_turn=True,
             effect=(ops.draw(3),),
         ),
@@ -74,7 +74,7 @@ pokemon(
             text="Put any number of Pokémon Tool cards from your discard pile in the Lost Zone. 40 more "
             "damage for each card put there in this way.",
             effect=(
-                ops.choose_from_discard(ops.of_kind(Kind.TOOL), 60, 0, "Put Pokémon Tools in the Lost Zone"),
+                ops.choose_from_discard(conditions.of_kind(Kind.TOOL), 60, 0, "Put Pokémon Tools in the Lost Zone"),
                 _put_tools_in_lost_zone,
                 ops.damage(lambda state, frame: 40 + 40 * len(frame.picks)),
             ),
@@ -117,9 +117,9 @@ item(
     "CRZ-127",
     "Energy Retrieval",
     "Put up to 2 Basic Energy cards from your discard pile into your hand.",
-    playable=ops.in_discard(ops.basic_energy()),
+    playable=conditions.in_discard(conditions.basic_energy()),
     effect=(
-        ops.choose_from_discard(ops.basic_energy(), 2, question="Choose up to 2 Basic Energy"),
+        ops.choose_from_discard(conditions.basic_energy(), 2, question="Choose up to 2 Basic Energy"),
         ops.discard_to_hand,
     ),
 )
@@ -137,7 +137,7 @@ def _choose_tool_or_stadium(state: State, frame: Frame) -> None:
     found = _tools_in_play(state)
     if state.stadium >= 0:
         found.append((0, state.stadium))
-    ops.ask_attached(state, frame, frame.seat, found, "Put a Pokémon Tool or the Stadium in the Lost Zone", 1, 1)
+    prompts.ask_attached(state, frame, frame.seat, found, "Put a Pokémon Tool or the Stadium in the Lost Zone", 1, 1)
 
 
 def _to_lost_zone(state: State, frame: Frame) -> None:
@@ -158,9 +158,9 @@ item(
     "Lost Vacuum",
     "Put another card from your hand in the Lost Zone to play this card. Choose a Pokémon Tool attached to "
     "any Pokémon, or the Stadium in play, and put it in its owner's Lost Zone.",
-    playable=ops.all_of(ops.other_cards(1), _something_to_remove),
+    playable=conditions.all_of(conditions.other_cards(1), _something_to_remove),
     effect=(
-        ops.choose_from_hand(ops.any_card, 1, 1, "Put a card from your hand in the Lost Zone"),
+        ops.choose_from_hand(conditions.any_card, 1, 1, "Put a card from your hand in the Lost Zone"),
         ops.hand_to_lost_zone,
         _choose_tool_or_stadium,
         _to_lost_zone,

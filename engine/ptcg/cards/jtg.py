@@ -1,6 +1,6 @@
 """Journey Together."""
 
-from engine.ptcg import ops
+from engine.ptcg import conditions, ops
 from engine.ptcg.card import CARDS, Ability, Attack, pokemon
 from engine.ptcg.state import Pokemon, State
 
@@ -32,7 +32,7 @@ pokemon(
             "PC",
             damage="20+",
             text="20 more damage for each Benched Pokémon, yours and your opponent's.",
-            effect=(ops.damage(lambda state, frame: 20 + 20 * ops.benched_on_both_sides(state, frame)),),
+            effect=(ops.damage(lambda state, frame: 20 + 20 * conditions.benched_on_both_sides(state, frame)),),
         ),
     ),
 )

@@ -1,6 +1,6 @@
 """Lost Origin."""
 
-from engine.ptcg import moves, ops
+from engine.ptcg import modifiers, moves, ops
 from engine.ptcg.card import Ability, Attack, pokemon, special_energy
 from engine.ptcg.state import ASLEEP, Frame, State
 
@@ -8,7 +8,7 @@ from engine.ptcg.state import ASLEEP, Frame, State
 def _fall_deeply_asleep(state: State, frame: Frame) -> None:
     this = ops.source(state, frame)
     if this is not None and moves.afflict(state, frame.seat, this, ASLEEP):
-        moves.add_effect(this, (moves.TWO_SLEEP_COINS, moves.FOREVER, ""))
+        moves.add_effect(this, (modifiers.TWO_SLEEP_COINS, moves.FOREVER, ""))
 
 
 pokemon(

@@ -1,6 +1,6 @@
 """151."""
 
-from engine.ptcg import moves, ops
+from engine.ptcg import conditions, moves, ops, prompts
 from engine.ptcg.card import CARDS, Ability, Attack, pokemon, tool
 from engine.ptcg.modifiers import Blow
 from engine.ptcg.state import Frame, Pokemon, State
@@ -19,7 +19,11 @@ pokemon(
             "Call for Family",
             "C",
             text="Search your deck for up to 2 Basic Pokémon, put them onto your Bench and shuffle your deck.",
-            effect=(ops.search_deck(ops.basic_pokemon, ops.space(2)), ops.deck_to_bench, ops.shuffle_deck),
+            effect=(
+                ops.search_deck(conditions.basic_pokemon, conditions.space(2)),
+                ops.deck_to_bench,
+                ops.shuffle_deck,
+            ),
         ),
         Attack("Tackle", "CC", damage="20", effect=(ops.damage(20),)),
     ),
@@ -42,7 +46,9 @@ pokemon(
             effect=(
                 ops.damage(20),
                 ops.only_with_bench,
-                ops.choose_from_discard(ops.basic_energy("G"), 1, question="Choose a Basic Grass Energy to attach"),
+                ops.choose_from_discard(
+                    conditions.basic_energy("G"), 1, question="Choose a Basic Grass Energy to attach"
+                ),
                 ops.remember_picks,
                 ops.choose_benched("Attach it to which Pokémon"),
                 ops.attach_all_to_picked("discard"),
@@ -64,7 +70,7 @@ def _choose_opponents_attack(state: State, frame: Frame) -> None:
     attacks = () if opposite is None else CARDS[opposite.cards[-1]].attacks
     names = tuple(attack.name for attack in attacks if attack.name != "Genome Hacking")
     if names:
-        ops.ask_option(state, frame, frame.seat, "Choose an attack of your opponent's Active Pokémon", names)
+        prompts.ask_option(state, frame, frame.seat, "Choose an attack of your opponent's Active Pokémon", names)
     else:
         ops.stop(state, frame)
 

@@ -1,6 +1,6 @@
 """Obsidian Flames."""
 
-from engine.ptcg import modifiers, ops
+from engine.ptcg import conditions, modifiers, ops
 from engine.ptcg.card import Ability, Attack, Kind, Limit, item, pokemon, stadium, supporter
 from engine.ptcg.state import Frame, State
 
@@ -70,9 +70,9 @@ pokemon(
             "Once during your turn, you may search your deck for any card, put it into your hand and shuffle "
             "your deck. You can use only 1 Quick Search each turn.",
             limit=Limit.ONCE_PER_NAME,
-            when=ops.for_ability(ops.deck_left),
+            when=conditions.for_ability(conditions.deck_left),
             effect=(
-                ops.search_deck(ops.any_card, at_least=1),
+                ops.search_deck(conditions.any_card, at_least=1),
                 ops.deck_to_hand(reveal=False),
                 ops.shuffle_deck,
             ),
@@ -94,11 +94,11 @@ supporter(
     "Arven",
     "Search your deck for an Item card and a Pokémon Tool card, show them to your opponent, put them into "
     "your hand and shuffle your deck.",
-    playable=ops.deck_left,
+    playable=conditions.deck_left,
     effect=(
-        ops.search_deck(ops.of_kind(Kind.ITEM), question="Choose an Item card"),
+        ops.search_deck(conditions.of_kind(Kind.ITEM), question="Choose an Item card"),
         ops.deck_to_hand(reveal=True),
-        ops.search_deck(ops.of_kind(Kind.TOOL), question="Choose a Pokémon Tool card"),
+        ops.search_deck(conditions.of_kind(Kind.TOOL), question="Choose a Pokémon Tool card"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),
@@ -109,9 +109,9 @@ item(
     "Letter of Encouragement",
     "Can be played only if any of your Pokémon were Knocked Out during your opponent's last turn. Search your deck for "
     "up to 3 Basic Energy cards, show them to your opponent, put them into your hand and shuffle your deck.",
-    playable=ops.all_of(ops.knocked_out_last_turn, ops.deck_left),
+    playable=conditions.all_of(conditions.knocked_out_last_turn, conditions.deck_left),
     effect=(
-        ops.search_deck(ops.basic_energy(), up_to=3, question="Choose up to 3 Basic Energy"),
+        ops.search_deck(conditions.basic_energy(), up_to=3, question="Choose up to 3 Basic Energy"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),
@@ -122,9 +122,9 @@ stadium(
     "Town Store",
     "Once during each player's turn, that player may search their deck for a Pokémon Tool card, show it to the "
     "opponent, put it into their hand and shuffle their deck.",
-    usable=ops.deck_left,
+    usable=conditions.deck_left,
     once_each_turn=(
-        ops.search_deck(ops.of_kind(Kind.TOOL), question="Choose a Pokémon Tool card"),
+        ops.search_deck(conditions.of_kind(Kind.TOOL), question="Choose a Pokémon Tool card"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),

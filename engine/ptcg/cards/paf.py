@@ -1,6 +1,6 @@
 """Paldean Fates."""
 
-from engine.ptcg import moves, ops, triggers
+from engine.ptcg import conditions, moves, ops, prompts, triggers
 from engine.ptcg.card import CARDS, Ability, Attack, Card, Trigger, item, pokemon, supporter
 from engine.ptcg.state import Frame, Pokemon, State
 
@@ -68,9 +68,9 @@ pokemon(
             "may search your deck for up to 3 Basic Fire Energy cards, attach them to your Pokémon in any way"
             " you like and shuffle your deck.",
             trigger=Trigger.PLAYED_TO_EVOLVE,
-            when=ops.for_ability(ops.deck_left),
+            when=conditions.for_ability(conditions.deck_left),
             effect=(
-                ops.search_deck(ops.basic_energy("R"), up_to=3, question="Choose up to 3 Basic Fire Energy"),
+                ops.search_deck(conditions.basic_energy("R"), up_to=3, question="Choose up to 3 Basic Fire Energy"),
                 ops.attach_picks(None, "deck"),
                 ops.shuffle_deck,
             ),
@@ -82,7 +82,7 @@ pokemon(
             "RR",
             damage="180+",
             text="30 more damage for each Prize card your opponent has taken.",
-            effect=(ops.damage(lambda state, frame: 180 + 30 * ops.prizes_taken_by_opponent(state, frame)),),
+            effect=(ops.damage(lambda state, frame: 180 + 30 * conditions.prizes_taken_by_opponent(state, frame)),),
         ),
     ),
 )
@@ -111,8 +111,8 @@ item(
     "PAF-84",
     "Nest Ball",
     "Search your deck for a Basic Pokémon, put it onto your Bench and shuffle your deck.",
-    playable=ops.all_of(ops.deck_left, ops.room_on_bench),
-    effect=(ops.search_deck(ops.basic_pokemon, ops.space(1)), ops.deck_to_bench, ops.shuffle_deck),
+    playable=conditions.all_of(conditions.deck_left, conditions.room_on_bench),
+    effect=(ops.search_deck(conditions.basic_pokemon, conditions.space(1)), ops.deck_to_bench, ops.shuffle_deck),
 )
 
 
@@ -152,7 +152,7 @@ def _can_use_rare_candy(state: State, seat: int) -> bool:
 
 def _choose_base(state: State, frame: Frame) -> None:
     bases = _rare_candy_bases(state, frame.seat)
-    ops.ask_pokemon(state, frame, frame.seat, bases, "Choose the Basic Pokémon to evolve")
+    prompts.ask_pokemon(state, frame, frame.seat, bases, "Choose the Basic Pokémon to evolve")
 
 
 def _choose_stage_2(state: State, frame: Frame) -> None:
@@ -160,7 +160,7 @@ def _choose_stage_2(state: State, frame: Frame) -> None:
     base = state.find(frame.memo[0])
     assert base is not None
     cards = [card for card in state.players[frame.seat].hand if _can_skip_to(state, base, CARDS[card])]
-    ops.ask_cards(state, frame, frame.seat, cards, "Choose the Stage 2 Pokémon to evolve it into", 1, 1)
+    prompts.ask_cards(state, frame, frame.seat, cards, "Choose the Stage 2 Pokémon to evolve it into", 1, 1)
 
 
 def _skip_stage_1(state: State, frame: Frame) -> None:
@@ -187,10 +187,10 @@ item(
     "Ultra Ball",
     "Discard 2 other cards from your hand to play this card. Search your deck for a Pokémon, show it to your "
     "opponent, put it into your hand and shuffle your deck.",
-    playable=ops.all_of(ops.deck_left, ops.other_cards(2)),
+    playable=conditions.all_of(conditions.deck_left, conditions.other_cards(2)),
     effect=(
         ops.discard_cards(2),
-        ops.search_deck(ops.a_pokemon, question="Choose a Pokémon"),
+        ops.search_deck(conditions.a_pokemon, question="Choose a Pokémon"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),

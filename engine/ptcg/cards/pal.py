@@ -1,6 +1,6 @@
 """Paldea Evolved."""
 
-from engine.ptcg import moves, ops
+from engine.ptcg import conditions, moves, ops, prompts
 from engine.ptcg.card import (
     CARDS,
     Ability,
@@ -26,9 +26,9 @@ stadium(
     "Artazon",
     "Once during each player's turn, that player may search their deck for a Basic Pokémon without a Rule Box (not ex, "
     "V or Radiant), put it onto their Bench and shuffle their deck.",
-    usable=ops.all_of(ops.deck_left, ops.room_on_bench),
+    usable=conditions.all_of(conditions.deck_left, conditions.room_on_bench),
     once_each_turn=(
-        ops.search_deck(_basic_without_rule_box, ops.space(1)),
+        ops.search_deck(_basic_without_rule_box, conditions.space(1)),
         ops.deck_to_bench,
         ops.shuffle_deck,
     ),
@@ -51,9 +51,9 @@ item(
     "Great Ball",
     "Look at the top 7 cards of your deck. You may show a Pokémon you find there to your opponent and put it into your "
     "hand. Shuffle the other cards back into your deck.",
-    playable=ops.deck_left,
+    playable=conditions.deck_left,
     effect=(
-        ops.choose_top(ops.a_pokemon, 7, 1, "Choose a Pokémon"),
+        ops.choose_top(conditions.a_pokemon, 7, 1, "Choose a Pokémon"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),
@@ -64,9 +64,9 @@ item(
     "Super Rod",
     "Choose up to 3 Pokémon and Basic Energy cards, in any combination, in your discard pile and shuffle them"
     " into your deck.",
-    playable=ops.in_discard(ops.pokemon_or_basic_energy),
+    playable=conditions.in_discard(conditions.pokemon_or_basic_energy),
     effect=(
-        ops.choose_from_discard(ops.pokemon_or_basic_energy, 3, question="Shuffle cards into your deck"),
+        ops.choose_from_discard(conditions.pokemon_or_basic_energy, 3, question="Shuffle cards into your deck"),
         ops.discard_to_deck,
     ),
 )
@@ -78,7 +78,7 @@ def _choose_energy_discarded_before(state: State, frame: Frame) -> None:
     for card in frame.picks:
         pool.remove(card)
     energy = [card for card in pool if CARDS[card].is_basic_energy]
-    ops.ask_cards(state, frame, frame.seat, energy, "Choose up to 4 Basic Energy", 1, 4)
+    prompts.ask_cards(state, frame, frame.seat, energy, "Choose up to 4 Basic Energy", 1, 4)
 
 
 item(
@@ -86,7 +86,7 @@ item(
     "Superior Energy Retrieval",
     "Discard 2 other cards from your hand to play this card. Put up to 4 Basic Energy cards from your discard pile "
     "into your hand, but none that you discarded to play this card.",
-    playable=ops.all_of(ops.other_cards(2), ops.in_discard(ops.basic_energy())),
+    playable=conditions.all_of(conditions.other_cards(2), conditions.in_discard(conditions.basic_energy())),
     effect=(ops.discard_cards(2), _choose_energy_discarded_before, ops.discard_to_hand),
 )
 
@@ -150,7 +150,7 @@ pokemon(
             effect=(
                 ops.damage(20),
                 ops.only_with_bench,
-                ops.choose_from_discard(ops.basic_energy(), 2, 1, "Choose up to 2 Basic Energy to attach"),
+                ops.choose_from_discard(conditions.basic_energy(), 2, 1, "Choose up to 2 Basic Energy to attach"),
                 ops.remember_picks,
                 ops.choose_benched("Attach them to which Pokémon"),
                 ops.attach_all_to_picked("discard"),
@@ -163,6 +163,6 @@ supporter(
     "PAL-265",
     "Boss's Orders",
     "Choose one of your opponent's Benched Pokémon and switch it with their Active Pokémon.",
-    playable=ops.opponent_has_bench,
+    playable=conditions.opponent_has_bench,
     effect=(ops.choose_benched("Choose the Pokémon to switch in", yours=False), ops.switch_in_opponents),
 )

@@ -1,6 +1,6 @@
 """Paradox Rift."""
 
-from engine.ptcg import moves, ops
+from engine.ptcg import conditions, modifiers, moves, ops
 from engine.ptcg.card import CARDS, Ability, Attack, Hook, Program, item, pokemon, supporter, tool
 from engine.ptcg.modifiers import Blow
 from engine.ptcg.state import Frame, Pokemon, State
@@ -18,7 +18,7 @@ def _discard_this(state: State, frame: Frame) -> None:
 
 def _evolution_cannot_attack(state: State, frame: Frame, target: Pokemon) -> None:
     if not CARDS[target.cards[-1]].is_basic:
-        moves.add_effect(target, (ops.CANNOT_ATTACK, state.turn + 1, ""))
+        moves.add_effect(target, (modifiers.CANNOT_ATTACK, state.turn + 1, ""))
 
 
 pokemon(
@@ -75,7 +75,7 @@ pokemon(
             "Resistance do not count for a Benched one.",
             effect=(
                 ops.choose_opponents_pokemon("Choose the Pokémon to damage"),
-                ops.damage_picked(lambda state, frame: 20 * ops.counters_on_this(state, frame)),
+                ops.damage_picked(lambda state, frame: 20 * conditions.counters_on_this(state, frame)),
             ),
         ),
     ),
@@ -139,7 +139,7 @@ pokemon(
             text="Search your deck for up to 2 Basic Energy cards, show them to your opponent, put them into "
             "your hand and shuffle your deck.",
             effect=(
-                ops.search_deck(ops.basic_energy(), up_to=2, question="Choose up to 2 Basic Energy"),
+                ops.search_deck(conditions.basic_energy(), up_to=2, question="Choose up to 2 Basic Energy"),
                 ops.deck_to_hand(reveal=True),
                 ops.shuffle_deck,
             ),
@@ -169,7 +169,7 @@ pokemon(
         Ability(
             "Coin Bonus",
             "Once during your turn, you may draw a card; 2 cards while this Pokémon is in the Active Spot.",
-            when=ops.for_ability(ops.deck_left),
+            when=conditions.for_ability(conditions.deck_left),
             effect=(ops.draw(_two_cards_while_active),),
         ),
     ),
@@ -181,7 +181,7 @@ pokemon(
             text="Discard any number of Basic Energy cards from your hand. 50 damage for each card discarded in this "
             "way.",
             effect=(
-                ops.choose_from_hand(ops.basic_energy(), 60, 0, "Discard any number of Basic Energy"),
+                ops.choose_from_hand(conditions.basic_energy(), 60, 0, "Discard any number of Basic Energy"),
                 ops.hand_to_discard,
                 ops.damage(lambda state, frame: 50 * len(frame.picks)),
             ),
@@ -194,7 +194,7 @@ item(
     "Counter Catcher",
     "Can be played only if you have more Prize cards remaining than your opponent. Choose one of your "
     "opponent's Benched Pokémon and switch it with their Active Pokémon.",
-    playable=ops.all_of(ops.more_prizes_left, ops.opponent_has_bench),
+    playable=conditions.all_of(conditions.more_prizes_left, conditions.opponent_has_bench),
     effect=(ops.choose_benched("Choose the Pokémon to switch in", yours=False), ops.switch_in_opponents),
 )
 
@@ -203,10 +203,10 @@ item(
     "Earthen Vessel",
     "Discard another card from your hand to play this card. Search your deck for up to 2 Basic Energy cards, show them "
     "to your opponent, put them into your hand and shuffle your deck.",
-    playable=ops.all_of(ops.deck_left, ops.other_cards(1)),
+    playable=conditions.all_of(conditions.deck_left, conditions.other_cards(1)),
     effect=(
         ops.discard_cards(1),
-        ops.search_deck(ops.basic_energy(), up_to=2, question="Choose up to 2 Basic Energy"),
+        ops.search_deck(conditions.basic_energy(), up_to=2, question="Choose up to 2 Basic Energy"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),
@@ -264,7 +264,7 @@ tool(
             text="Choose 1 or 2 of your Benched Pokémon. For each, search your deck for a card that evolves from it "
             "and put it onto it: it evolves, also if it came into play this turn. Shuffle your deck.",
             effect=(
-                ops.choose_your_pokemon("Choose up to 2 Benched Pokémon to evolve", ops.is_benched, up_to=2),
+                ops.choose_your_pokemon("Choose up to 2 Benched Pokémon to evolve", conditions.is_benched, up_to=2),
                 _evolve_picked,
                 ops.shuffle_deck,
             ),

@@ -1,6 +1,6 @@
 """Prismatic Evolutions."""
 
-from engine.ptcg import modifiers, moves, ops
+from engine.ptcg import modifiers, moves, ops, prompts
 from engine.ptcg.card import Ability, Attack, pokemon
 from engine.ptcg.state import Frame, Pokemon, State
 
@@ -15,7 +15,9 @@ def _is_opposite_active(state: State, owner: int, seat: int, other: Pokemon, nam
 def _choose_where_to_put_counters(state: State, frame: Frame) -> None:
     bench = state.players[1 - frame.seat].bench
     question = f"Put {_COUNTERS_FOR_HEX} damage counters: on which Benched Pokémon"
-    ops.ask_pokemon(state, frame, frame.seat, bench, question, _COUNTERS_FOR_HEX, _COUNTERS_FOR_HEX, _COUNTERS_FOR_HEX)
+    prompts.ask_pokemon(
+        state, frame, frame.seat, bench, question, _COUNTERS_FOR_HEX, _COUNTERS_FOR_HEX, _COUNTERS_FOR_HEX
+    )
 
 
 def _put_counters(state: State, frame: Frame) -> None:

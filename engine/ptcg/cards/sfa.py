@@ -1,15 +1,15 @@
 """Shrouded Fable."""
 
-from engine.ptcg import ops
+from engine.ptcg import conditions, ops
 from engine.ptcg.card import Ability, Attack, Limit, item, pokemon
 
 item(
     "SFA-61",
     "Night Stretcher",
     "Put a Pokémon or a Basic Energy card from your discard pile into your hand.",
-    playable=ops.in_discard(ops.pokemon_or_basic_energy),
+    playable=conditions.in_discard(conditions.pokemon_or_basic_energy),
     effect=(
-        ops.choose_from_discard(ops.pokemon_or_basic_energy, 1, question="Choose a Pokémon or a Basic Energy"),
+        ops.choose_from_discard(conditions.pokemon_or_basic_energy, 1, question="Choose a Pokémon or a Basic Energy"),
         ops.discard_to_hand,
     ),
 )
@@ -30,7 +30,7 @@ pokemon(
             "Once during your turn, if any of your Pokémon were Knocked Out during your opponent's last turn, you may "
             "draw 3 cards. You can use only 1 Flip the Script each turn.",
             limit=Limit.ONCE_PER_NAME,
-            when=ops.for_ability(ops.all_of(ops.knocked_out_last_turn, ops.deck_left)),
+            when=conditions.for_ability(conditions.all_of(conditions.knocked_out_last_turn, conditions.deck_left)),
             effect=(ops.draw(3),),
         ),
     ),

@@ -1,6 +1,6 @@
 """Silver Tempest."""
 
-from engine.ptcg import moves, ops
+from engine.ptcg import conditions, moves, ops, prompts
 from engine.ptcg.card import (
     CARDS,
     Ability,
@@ -31,7 +31,7 @@ pokemon(
         Ability(
             "Refinement",
             "Once during your turn, you may discard a card from your hand to draw 2 cards.",
-            when=ops.for_ability(ops.all_of(ops.deck_left, ops.other_cards(0))),
+            when=conditions.for_ability(conditions.all_of(conditions.deck_left, conditions.other_cards(0))),
             effect=(ops.discard_cards(1), ops.draw(2)),
         ),
     ),
@@ -89,9 +89,11 @@ pokemon(
             "During your turn, you may put up to 2 Colorless Pokémon without a Rule Box (not ex, V or Radiant) of any "
             "stage from your discard pile onto your Bench. You can use only 1 VSTAR Power in a game.",
             limit=Limit.VSTAR,
-            when=ops.for_ability(ops.all_of(ops.room_on_bench, ops.in_discard(_colorless_without_rule_box))),
+            when=conditions.for_ability(
+                conditions.all_of(conditions.room_on_bench, conditions.in_discard(_colorless_without_rule_box))
+            ),
             effect=(
-                ops.choose_from_discard(_colorless_without_rule_box, ops.space(2)),
+                ops.choose_from_discard(_colorless_without_rule_box, conditions.space(2)),
                 ops.discard_to_bench,
             ),
         ),
@@ -123,9 +125,11 @@ pokemon(
             "Primal Turbo",
             "Once during your turn, you may search your deck for up to 2 Special Energy cards, attach them to one of "
             "your Pokémon and shuffle your deck.",
-            when=ops.for_ability(ops.deck_left),
+            when=conditions.for_ability(conditions.deck_left),
             effect=(
-                ops.search_deck(ops.of_kind(Kind.SPECIAL_ENERGY), up_to=2, question="Choose up to 2 Special Energy"),
+                ops.search_deck(
+                    conditions.of_kind(Kind.SPECIAL_ENERGY), up_to=2, question="Choose up to 2 Special Energy"
+                ),
                 ops.attach_picks_to_one("deck"),
                 ops.shuffle_deck,
             ),
@@ -134,8 +138,8 @@ pokemon(
     attacks=(Attack("Speed Wing", "CCC", damage="120", effect=(ops.damage(120),)),),
 )
 
-_SEARCH_EVOLUTION = ops.search_deck(ops.evolution_pokemon, question="Choose an Evolution Pokémon")
-_SEARCH_BASIC = ops.search_deck(ops.basic_pokemon, question="Choose a Basic Pokémon")
+_SEARCH_EVOLUTION = ops.search_deck(conditions.evolution_pokemon, question="Choose an Evolution Pokémon")
+_SEARCH_BASIC = ops.search_deck(conditions.basic_pokemon, question="Choose a Basic Pokémon")
 
 
 def _flip_and_search(state: State, frame: Frame) -> None:
@@ -148,7 +152,7 @@ item(
     "Capturing Aroma",
     "Flip a coin. If heads, search your deck for an Evolution Pokémon; if tails, for a Basic Pokémon. Show it to your "
     "opponent, put it into your hand and shuffle your deck.",
-    playable=ops.deck_left,
+    playable=conditions.deck_left,
     effect=(_flip_and_search, ops.deck_to_hand(reveal=True), ops.shuffle_deck),
 )
 
@@ -169,7 +173,7 @@ tool(
             limit=Limit.VSTAR,
             when=_holder_is_pokemon_v,
             effect=(
-                ops.search_deck(ops.any_card, at_least=1),
+                ops.search_deck(conditions.any_card, at_least=1),
                 ops.deck_to_hand(reveal=False),
                 ops.shuffle_deck,
             ),
@@ -195,11 +199,13 @@ def _choose_what_to_do(state: State, frame: Frame) -> None:
         options.append(_DISCARD_AND_DRAW)
     if _opponent_has_benched_v(state, frame.seat):
         options.append(_SWITCH_IN)
-    ops.ask_option(state, frame, frame.seat, "Choose what to do", tuple(options))
+    prompts.ask_option(state, frame, frame.seat, "Choose what to do", tuple(options))
 
 
 def _choose_benched_v(state: State, frame: Frame) -> None:
-    ops.ask_pokemon(state, frame, frame.seat, _benched_v(state, 1 - frame.seat), "Choose the Pokémon V to switch in")
+    prompts.ask_pokemon(
+        state, frame, frame.seat, _benched_v(state, 1 - frame.seat), "Choose the Pokémon V to switch in"
+    )
 
 
 _OPTIONS = {
@@ -213,7 +219,7 @@ def _do_it(state: State, frame: Frame) -> None:
 
 
 def _other_card_or_benched_v(state: State, seat: int) -> bool:
-    return ops.other_cards(1)(state, seat) or _opponent_has_benched_v(state, seat)
+    return conditions.other_cards(1)(state, seat) or _opponent_has_benched_v(state, seat)
 
 
 supporter(

@@ -1,6 +1,6 @@
 """Scarlet & Violet."""
 
-from engine.ptcg import modifiers, moves, ops
+from engine.ptcg import conditions, modifiers, moves, ops
 from engine.ptcg.card import CARDS, Ability, Attack, Limit, item, pokemon, supporter, tool
 from engine.ptcg.modifiers import Blow
 from engine.ptcg.state import Frame, Pokemon, State
@@ -16,7 +16,7 @@ def _can_be_embraced(state: State, seat: int, pokemon: Pokemon) -> bool:
 
 
 def _can_embrace(state: State, seat: int, holder: Pokemon) -> bool:
-    return ops.in_discard(ops.basic_energy("P"))(state, seat) and any(
+    return conditions.in_discard(conditions.basic_energy("P"))(state, seat) and any(
         _can_be_embraced(state, seat, p) for p in state.players[seat].in_play()
     )
 
@@ -56,7 +56,9 @@ pokemon(
             limit=Limit.FREE,
             when=_can_embrace,
             effect=(
-                ops.choose_from_discard(ops.basic_energy("P"), 1, question="Choose a Basic Psychic Energy to attach"),
+                ops.choose_from_discard(
+                    conditions.basic_energy("P"), 1, question="Choose a Basic Psychic Energy to attach"
+                ),
                 ops.remember_picks,
                 ops.choose_your_pokemon("Attach it to which Psychic Pokémon", _can_be_embraced),
                 ops.attach_all_to_picked("discard"),
@@ -77,7 +79,7 @@ pokemon(
 
 
 def _hits_harder_when_behind(state: State, blow: Blow, holder: Pokemon) -> int:
-    behind = ops.more_prizes_left(state, blow.seat)
+    behind = conditions.more_prizes_left(state, blow.seat)
     return 30 if behind and blow.target is state.players[blow.target_seat].active else 0
 
 
@@ -103,9 +105,9 @@ item(
     "Electric Generator",
     "Look at the top 5 cards of your deck and attach up to 2 Basic Lightning Energy cards you find there to "
     "your Benched Lightning Pokémon in any way you like. Shuffle the other cards back into your deck.",
-    playable=ops.all_of(ops.deck_left, _has_benched_lightning),
+    playable=conditions.all_of(conditions.deck_left, _has_benched_lightning),
     effect=(
-        ops.choose_top(ops.basic_energy("L"), 5, 2, "Choose up to 2 Basic Lightning Energy to attach"),
+        ops.choose_top(conditions.basic_energy("L"), 5, 2, "Choose up to 2 Basic Lightning Energy to attach"),
         ops.attach_picks(_is_benched_lightning, "deck"),
         ops.shuffle_deck,
     ),
@@ -116,9 +118,9 @@ supporter(
     "Jacq",
     "Search your deck for up to 2 Evolution Pokémon, show them to your opponent, put them into your hand and shuffle "
     "your deck.",
-    playable=ops.deck_left,
+    playable=conditions.deck_left,
     effect=(
-        ops.search_deck(ops.evolution_pokemon, up_to=2, question="Choose up to 2 Evolution Pokémon"),
+        ops.search_deck(conditions.evolution_pokemon, up_to=2, question="Choose up to 2 Evolution Pokémon"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),
@@ -145,7 +147,11 @@ pokemon(
             "Once during your turn, you may search your deck for up to 2 Basic Lightning Pokémon, put them "
             "onto your Bench and shuffle your deck.",
             when=_room_and_deck,
-            effect=(ops.search_deck(ops.basic_of_type("L"), ops.space(2)), ops.deck_to_bench, ops.shuffle_deck),
+            effect=(
+                ops.search_deck(conditions.basic_of_type("L"), conditions.space(2)),
+                ops.deck_to_bench,
+                ops.shuffle_deck,
+            ),
         ),
     ),
     attacks=(
@@ -154,7 +160,7 @@ pokemon(
             "LLC",
             damage="220",
             text="During your next turn, this Pokémon cannot attack.",
-            effect=(ops.damage(220), ops.effect_on_this(ops.CANNOT_ATTACK, 2)),
+            effect=(ops.damage(220), ops.effect_on_this(modifiers.CANNOT_ATTACK, 2)),
         ),
     ),
 )

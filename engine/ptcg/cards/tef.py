@@ -1,6 +1,6 @@
 """Temporal Forces."""
 
-from engine.ptcg import modifiers, moves, ops
+from engine.ptcg import conditions, modifiers, moves, ops, prompts
 from engine.ptcg.card import CARDS, Ability, Attack, Card, Kind, item, pokemon, special_energy, supporter, tool
 from engine.ptcg.state import Frame, Pokemon, State
 
@@ -39,7 +39,7 @@ pokemon(
             "Run Away Draw",
             "Once during your turn, you may draw 3 cards. If you drew any, shuffle this Pokémon and all cards "
             "attached to it into your deck.",
-            when=ops.for_ability(ops.deck_left),
+            when=conditions.for_ability(conditions.deck_left),
             effect=(ops.draw(3), ops.shuffle_this_into_deck),
         ),
     ),
@@ -82,8 +82,8 @@ item(
     "TEF-144",
     "Buddy-Buddy Poffin",
     "Search your deck for up to 2 Basic Pokémon with 70 HP or less, put them onto your Bench and shuffle your deck.",
-    playable=ops.all_of(ops.deck_left, ops.room_on_bench),
-    effect=(ops.search_deck(_basic_with_70_hp_or_less, ops.space(2)), ops.deck_to_bench, ops.shuffle_deck),
+    playable=conditions.all_of(conditions.deck_left, conditions.room_on_bench),
+    effect=(ops.search_deck(_basic_with_70_hp_or_less, conditions.space(2)), ops.deck_to_bench, ops.shuffle_deck),
 )
 
 
@@ -91,7 +91,7 @@ def _choose_uppermost(state: State, frame: Frame) -> None:
     """Of two different cards, choose which one lies on top; ``memo`` keeps both."""
     frame.memo = frame.picks
     if len(set(frame.picks)) > 1:
-        ops.ask_cards(state, frame, frame.seat, frame.picks, "Choose the card to put on top, above the other", 1, 1)
+        prompts.ask_cards(state, frame, frame.seat, frame.picks, "Choose the card to put on top, above the other", 1, 1)
 
 
 def _put_on_top(state: State, frame: Frame) -> None:
@@ -108,9 +108,9 @@ supporter(
     "Ciphermaniac's Codebreaking",
     "Search your deck for 2 cards (1 if there is only 1), shuffle your deck and put those cards on top of it in any "
     "order.",
-    playable=ops.deck_left,
+    playable=conditions.deck_left,
     effect=(
-        ops.search_deck(ops.any_card, up_to=2, at_least=2, question="Choose 2 cards to put on top of your deck"),
+        ops.search_deck(conditions.any_card, up_to=2, at_least=2, question="Choose 2 cards to put on top of your deck"),
         _choose_uppermost,
         _put_on_top,
     ),
@@ -119,7 +119,7 @@ supporter(
 
 def _benched_and_not_knocked_out(state: State, seat: int, pokemon: Pokemon) -> bool:
     """A Benched Pokémon that the same attack has not Knocked Out too."""
-    return ops.is_benched(state, seat, pokemon) and modifiers.remaining_hp(state, pokemon) > 0
+    return conditions.is_benched(state, seat, pokemon) and modifiers.remaining_hp(state, pokemon) > 0
 
 
 def _retreat_cost_four_and_active(state: State, frame: Frame) -> None:
@@ -139,7 +139,7 @@ def _choose_energy_to_move(state: State, frame: Frame) -> None:
     holder = ops.source(state, frame)
     if holder is not None:
         attached = [(holder.uid, card) for card in sorted(holder.energy) if CARDS[card].is_basic_energy]
-        ops.ask_attached(state, frame, frame.seat, attached, "Move up to 3 Basic Energy to your Bench", 1, 3)
+        prompts.ask_attached(state, frame, frame.seat, attached, "Move up to 3 Basic Energy to your Bench", 1, 3)
 
 
 def _only_the_cards(state: State, frame: Frame) -> None:
@@ -165,9 +165,9 @@ item(
     "Master Ball",
     "Search your deck for a Pokémon, show it to your opponent, put it into your hand and shuffle your deck.",
     tags=("ACE SPEC",),
-    playable=ops.deck_left,
+    playable=conditions.deck_left,
     effect=(
-        ops.search_deck(ops.a_pokemon, question="Choose a Pokémon"),
+        ops.search_deck(conditions.a_pokemon, question="Choose a Pokémon"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),
@@ -182,7 +182,7 @@ supporter(
     "TEF-155",
     "Morty's Conviction",
     "Discard another card from your hand to play this card. Draw a card for each of your opponent's Benched Pokémon.",
-    playable=ops.all_of(ops.other_cards(1), ops.opponent_has_bench, ops.deck_left),
+    playable=conditions.all_of(conditions.other_cards(1), conditions.opponent_has_bench, conditions.deck_left),
     effect=(ops.discard_cards(1), ops.draw(_opponents_benched)),
 )
 
@@ -192,7 +192,7 @@ item(
     "Choose one of your opponent's Benched Pokémon and switch it with their Active Pokémon. If you do, switch"
     " your Active Pokémon with one of your Benched Pokémon.",
     tags=("ACE SPEC",),
-    playable=ops.opponent_has_bench,
+    playable=conditions.opponent_has_bench,
     effect=(
         ops.choose_benched("Choose the Pokémon to switch in", yours=False),
         ops.switch_in_opponents,

@@ -1,6 +1,6 @@
 """Twilight Masquerade."""
 
-from engine.ptcg import modifiers, moves, ops
+from engine.ptcg import conditions, modifiers, moves, ops, prompts
 from engine.ptcg.card import Ability, Attack, Card, Kind, item, pokemon
 from engine.ptcg.state import CONFUSED, Frame, Pokemon, State
 
@@ -20,13 +20,13 @@ def _choose_how_many(state: State, frame: Frame) -> None:
     assert origin is not None
     frame.memo = (origin.uid,)
     most = min(_COUNTERS_MOVED, origin.damage)
-    ops.ask_number(state, frame, frame.seat, "How many damage counters to move?", 1, most)
+    prompts.ask_number(state, frame, frame.seat, "How many damage counters to move?", 1, most)
 
 
 def _choose_where_to(state: State, frame: Frame) -> None:
     frame.memo = (*frame.memo, frame.picks[0])
     targets = state.players[1 - frame.seat].in_play()
-    ops.ask_pokemon(state, frame, frame.seat, targets, "Move them to which Pokémon")
+    prompts.ask_pokemon(state, frame, frame.seat, targets, "Move them to which Pokémon")
 
 
 def _move(state: State, frame: Frame) -> None:
@@ -82,7 +82,7 @@ item(
     "Search your deck for up to 3 Stage 1 Pokémon, show them to your opponent, put them into your hand and shuffle "
     "your deck.",
     tags=("ACE SPEC",),
-    playable=ops.deck_left,
+    playable=conditions.deck_left,
     effect=(
         ops.search_deck(_is_stage_1, up_to=3, question="Choose up to 3 Stage 1 Pokémon"),
         ops.deck_to_hand(reveal=True),
@@ -96,16 +96,16 @@ item(
     "Discard 3 other cards from your hand to play this card. Search your deck for an Item card, a Pokémon Tool card, a "
     "Supporter card and a Stadium card, show them to your opponent, put them into your hand and shuffle your deck.",
     tags=("ACE SPEC",),
-    playable=ops.all_of(ops.deck_left, ops.other_cards(3)),
+    playable=conditions.all_of(conditions.deck_left, conditions.other_cards(3)),
     effect=(
         ops.discard_cards(3),
-        ops.search_deck(ops.of_kind(Kind.ITEM), question="Choose an Item card"),
+        ops.search_deck(conditions.of_kind(Kind.ITEM), question="Choose an Item card"),
         ops.deck_to_hand(reveal=True),
-        ops.search_deck(ops.of_kind(Kind.TOOL), question="Choose a Pokémon Tool card"),
+        ops.search_deck(conditions.of_kind(Kind.TOOL), question="Choose a Pokémon Tool card"),
         ops.deck_to_hand(reveal=True),
-        ops.search_deck(ops.of_kind(Kind.SUPPORTER), question="Choose a Supporter card"),
+        ops.search_deck(conditions.of_kind(Kind.SUPPORTER), question="Choose a Supporter card"),
         ops.deck_to_hand(reveal=True),
-        ops.search_deck(ops.of_kind(Kind.STADIUM), question="Choose a Stadium card"),
+        ops.search_deck(conditions.of_kind(Kind.STADIUM), question="Choose a Stadium card"),
         ops.deck_to_hand(reveal=True),
         ops.shuffle_deck,
     ),

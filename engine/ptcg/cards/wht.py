@@ -1,6 +1,6 @@
 """White Flare."""
 
-from engine.ptcg import ops
+from engine.ptcg import modifiers, ops
 from engine.ptcg.card import Attack, pokemon
 
 pokemon(
@@ -18,7 +18,7 @@ pokemon(
             "P",
             damage="20",
             text="During your opponent's next turn, they cannot play Item cards from their hand.",
-            effect=(ops.damage(20), ops.effect_on_opponent(ops.NO_ITEMS, 1)),
+            effect=(ops.damage(20), ops.effect_on_opponent(modifiers.NO_ITEMS, 1)),
         ),
     ),
 )
