@@ -348,8 +348,8 @@ def test_a_folder_is_held_by_one_process_and_free_after_its_end(tmp_path: Path) 
 
 
 MOUNTS = r"""/dev/vda1 / ext4 rw 0 0
-server:/home /home nfs4 rw 0 0
-/dev/sdb /home/me/fast\040disk xfs rw 0 0
+server:/data /data nfs4 rw 0 0
+/dev/sdb /data/fast\040disk xfs rw 0 0
 //nas/share /mnt/share cifs rw 0 0
 tmpfs /tmp tmpfs rw 0 0
 bucket /mnt/bucket fuse.s3fs rw 0 0
@@ -360,10 +360,10 @@ bucket /mnt/bucket fuse.s3fs rw 0 0
     ("path", "kind"),
     [
         ("/var/runs", "ext4"),
-        ("/home", "nfs4"),
-        ("/home/me/runs", "nfs4"),
-        ("/homework", "ext4"),
-        ("/home/me/fast disk/runs", "xfs"),
+        ("/data", "nfs4"),
+        ("/data/team/runs", "nfs4"),
+        ("/database", "ext4"),
+        ("/data/fast disk/runs", "xfs"),
         ("/mnt/share/x", "cifs"),
         ("/mnt/bucket", "fuse.s3fs"),
     ],
