@@ -42,7 +42,7 @@ class SearchAgent:
     def __init__(
         self,
         seed: int,
-        rollouts: int = 32,
+        rollouts: int = 24,
         candidates: int = 4,
         turns: int = 3,
         margin: float = 0.0,
