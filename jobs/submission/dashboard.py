@@ -31,7 +31,7 @@ _ADDRESSES: Final = ("RAY_ADDRESS", "RAY_API_SERVER_ADDRESS")
 """With Ray, these come before an address that is given."""
 
 
-class JobLost(RuntimeError):
+class JobLost(ConnectionError):
     """The dashboard does not answer any more; the job may go on all the same."""
 
 

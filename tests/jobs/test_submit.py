@@ -7,18 +7,20 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
+import ray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs import submit, tournament
 from jobs.config import ConfigError, composed_jobs
-from jobs.submission import variables
+from jobs.submission import dashboard, variables
 from jobs.submission.archive import write_archive
 from jobs.submission.dashboard import Dashboard
 
@@ -83,21 +85,43 @@ def test_what_would_fail_on_the_cluster_is_refused_here(
     assert said in err
 
 
-def test_what_answers_but_is_no_dashboard_is_named() -> None:
+@contextmanager
+def server(answer: Callable[[str], bytes | None]) -> Iterator[str]:
+    """The address of one that answers a path so; ``None``: with status 500."""
+
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self.send_response(200)
+            content = answer(self.path)
+            self.send_response(500 if content is None else 200)
             self.end_headers()
-            self.wfile.write(b"<html>hello</html>")
+            self.wfile.write(content or b"")
 
         def log_message(self, *args: object) -> None:
             return
 
-    with HTTPServer(("127.0.0.1", 0), Page) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        with pytest.raises(ConfigError, match="is no dashboard of Ray"):
-            Dashboard(f"http://127.0.0.1:{server.server_port}")
-        server.shutdown()
+    with HTTPServer(("127.0.0.1", 0), Page) as serving:
+        Thread(target=serving.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{serving.server_port}"
+        serving.shutdown()
+
+
+def test_what_answers_but_is_no_dashboard_is_named() -> None:
+    with server(lambda path: b"<html>hello</html>") as url, pytest.raises(ConfigError, match="is no dashboard of Ray"):
+        Dashboard(url)
+
+
+@pytest.mark.parametrize("action", ["status", "stop", "logs"])
+def test_a_dashboard_that_answers_no_more_is_one_line(
+    action: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = {"ray_version": ray.__version__, "version": "4", "ray_commit": "c", "session_name": "s"}
+    answers = {"/api/authentication_mode": b"{}", "/api/version": json.dumps(version).encode()}
+    monkeypatch.setattr(dashboard, "_PATIENCE_SECONDS", 0.1)
+    with server(lambda path: answers.get(path.partition("?")[0])) as url:
+        assert submit.main([f"cluster.dashboard={url}", f"action={action}", "job_id=mine"]) == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1), err
+    assert f"the dashboard at {url} does not answer" in err
 
 
 def test_a_dry_run_and_a_look_at_the_configuration_send_nothing(capsys: pytest.CaptureFixture[str]) -> None:
