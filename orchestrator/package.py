@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -16,16 +16,13 @@ _LEFT_OUT: Final = ("__pycache__", "*.pyc", ".*")
 
 
 @contextmanager
-def product_folder(wanted: bool = True, more: Sequence[tuple[Path, str]] = ()) -> Iterator[Path | None]:
-    """A folder with the packages, for the ``with`` block; none is made unless it is ``wanted``.
-
-    ``more`` are further folders, each with the name that it gets there. Caches and hidden files are left out.
-    """
+def product_folder(wanted: bool) -> Iterator[Path | None]:
+    """A folder with the packages, caches and hidden files left out, for the ``with`` block; none unless ``wanted``."""
     if not wanted:
         yield None
         return
     with tempfile.TemporaryDirectory(prefix="prizefight-") as made:
         folder = Path(made)
-        for source, name in [*((HERE / package, package) for package in PACKAGES), *more]:
-            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+        for package in PACKAGES:
+            shutil.copytree(HERE / package, folder / package, ignore=shutil.ignore_patterns(*_LEFT_OUT))
         yield folder
