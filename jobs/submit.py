@@ -176,12 +176,12 @@ def _check(name: str, target: Any, config: Any) -> None:
     """Raise :class:`ConfigError` for what would be refused on the cluster, as far as that can be told from here."""
     storage = getattr(config, "storage", None)
     if storage is not None:
-        for place in ("root", "journal_dir"):
+        for place, other in (("root", " or an address such as s3://bucket/runs"), ("journal_dir", "")):
             address = getattr(storage, place, None)
             if address is not None and "://" not in address and not Path(address).is_absolute():
                 raise ConfigError(
                     f"storage.{place}: {address!r} would lie in the job's copy of the program, which does not outlive "
-                    "it; give a whole path of the cluster's head node or an address such as s3://bucket/runs"
+                    f"it; give a whole path of the cluster's head node{other}"
                 )
     if name == "tournament":
         tournament, schedule = target.checked(config)

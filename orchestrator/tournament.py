@@ -171,6 +171,10 @@ def check_settings(config: TournamentConfig, schedule: Schedule) -> None:
             raise ConfigError(f"{path}: {number!r} is not a whole number from 1 to {most}")
     if config.budget.usd is not None and not config.budget.usd > 0:
         raise ConfigError(f"budget.usd: {config.budget.usd!r} is not larger than 0; null sets no bound")
+    if "://" in (config.storage.journal_dir or ""):
+        raise ConfigError(
+            f"storage.journal_dir: {config.storage.journal_dir!r} is an address; a journal needs a local folder"
+        )
     if cluster.address is not None:
         check_address(cluster.address)
         show_token(cluster.address)

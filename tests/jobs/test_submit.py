@@ -64,6 +64,7 @@ def test_a_bad_configuration_is_refused_as_the_job_itself_refuses_it_before_any_
         ([*GAME], "cluster.dashboard: no Ray at 'http://127.0.0.1:1'"),
         ([*GAME, "storage.root=runs"], "storage.root: 'runs' would lie in the job's copy of the program"),
         ([*GAME, "storage.journal_dir=j"], "storage.journal_dir: 'j' would lie"),
+        ([*GAME, "storage.journal_dir=s3://b/j"], "storage.journal_dir: 's3://b/j' is an address"),
         ([*GAME, "job=tournamnt"], "job: 'tournamnt' is not one of"),
         ([*GAME, "action=logs"], "action=logs takes job_id and cluster.dashboard only"),
         (["action=stop"], "job_id: must be given"),

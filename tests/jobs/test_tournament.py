@@ -167,6 +167,7 @@ class TestWithoutStarting:
         ("tournament.games_per_pair=99999999999999999998", "is not an even number from 2"),
         ("ratings.tau=-1", "ratings.tau: must be a number above 0"),
         ("storage.root=foo://bar", "foo://bar"),
+        ("storage.journal_dir=s3://bucket/journals", "storage.journal_dir: 's3://bucket/journals' is an address"),
     ],
 )
 def test_a_dry_run_refuses_what_the_run_would_refuse(
