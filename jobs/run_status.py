@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from math import inf
 from typing import Final
 
-from jobs.config import ExitCode
+from jobs.config import ConfigError, ExitCode
 from orchestrator.progress import duration
 from orchestrator.status import RunStatus, ask_to_stop, is_alive, read_status, since
 from results import Run
@@ -33,8 +34,11 @@ def show(root: str, run: str) -> int:
 def stop(root: str, run: str, drain_seconds: float) -> int:
     """Ask the process that plays the run to stop and wait until it has; the exit code is that of the run as it is.
 
-    Open games get ``drain_seconds`` to end. Raises :class:`results.StorageError` where there is no such run.
+    Open games get ``drain_seconds`` to end. Raises :class:`results.StorageError` where there is no such run,
+    :class:`ConfigError` for a number that is no time.
     """
+    if not 0 < drain_seconds < inf:
+        raise ConfigError(f"limits.drain_seconds: {drain_seconds!r} is not a number larger than 0")
     location = Run.named(root, run).location
     status = read_status(location)
     if status is None or not is_alive(status, lambda: read_status(location)):

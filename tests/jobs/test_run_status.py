@@ -69,3 +69,11 @@ def test_a_run_that_does_not_exist_is_refused(tmp_path: Path, capsys: pytest.Cap
         assert main(["run=first", f"storage.root={tmp_path}", f"action={action}"]) == 2
         err = capsys.readouterr().err
         assert (err.count("\n"), "no run 'first'" in err) == (1, True)
+
+
+def test_a_time_for_open_games_that_is_none_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seconds in ("nan", "-1", "inf"):
+        argv = ["run=first", f"storage.root={tmp_path}", "action=stop", f"limits.drain_seconds={seconds}"]
+        assert main(argv) == 2
+        err = capsys.readouterr().err
+        assert err == f"jobs.tournament: limits.drain_seconds: {float(seconds)!r} is not a number larger than 0\n"
