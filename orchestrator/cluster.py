@@ -12,13 +12,13 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Self
 
 from orchestrator.access import give_token, show_token, take_token_back
 from orchestrator.config import ClusterConfig, ConfigError
 from orchestrator.package import product_folder
 from orchestrator.play import Setup, one_line
+from orchestrator.processes import children
 from orchestrator.workers import HEARING, Errand, GameWorker
 
 _HEARTBEAT_SECONDS = 1.5
@@ -197,29 +197,6 @@ def check_object_store(config: ClusterConfig) -> None:
             f"cluster.object_store_mb: {config.object_store_mb} MB are more than the {free} MB of shared memory that "
             f"this machine has free ({_SHARED_MEMORY})"
         )
-
-
-def children(parent: int, name: str) -> list[int]:
-    """Living child processes of ``parent`` whose name begins with ``name``; empty where there is no ``/proc``."""
-    found: list[int] = []
-    for task in Path(f"/proc/{parent}/task").glob("*/children"):
-        try:
-            pids = task.read_text().split()
-        except OSError:
-            continue
-        for pid in pids:
-            try:
-                # The kernel keeps 15 characters of a name.
-                if Path(f"/proc/{pid}/comm").read_text().startswith(name[:15]) and not _has_ended(pid):
-                    found.append(int(pid))
-            except OSError:
-                continue
-    return found
-
-
-def _has_ended(pid: str) -> bool:
-    """Whether a process is one of which only the exit code is left."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 class WorkerHandle:

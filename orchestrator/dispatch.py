@@ -38,7 +38,7 @@ from agents.factory import agent_waits
 from agents.llm.contract import FailureKind
 from orchestrator.backlog import Backlog, Suits
 from orchestrator.calls import MODEL_WIDE
-from orchestrator.cluster import WorkerHandle, WorkerPool, children
+from orchestrator.cluster import WorkerHandle, WorkerPool
 from orchestrator.config import TournamentConfig
 from orchestrator.deaths import Death, LostWith, death_of
 from orchestrator.group_commit import GroupCommit
@@ -47,6 +47,7 @@ from orchestrator.leases import Attention, Lease, LeaseBook, Try
 from orchestrator.outcomes import Outcomes
 from orchestrator.parts import PartWriter
 from orchestrator.play import FailureCause, Setup
+from orchestrator.processes import children
 from orchestrator.progress import ProgressDisplay, Standing, duration
 from orchestrator.providers import Providers
 from orchestrator.reporting import Reporting

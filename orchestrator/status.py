@@ -21,6 +21,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from orchestrator.config import ConfigError
+from orchestrator.processes import born, this_machine
 from results.location import Location, StorageError
 
 FOLDER: Final = "control"
@@ -136,8 +137,8 @@ class RunControl:
             state="playing",
             host=socket.gethostname(),
             process=os.getpid(),
-            machine=_machine(),
-            born=_born(os.getpid()),
+            machine=this_machine(),
+            born=born(os.getpid()),
             began=now,
             at=now,
             beat=0,
@@ -221,8 +222,8 @@ def is_alive(status: RunStatus, again: Callable[[], RunStatus | None]) -> bool:
     """
     if status.state == "ended":
         return False
-    if status.machine == _machine():
-        return _born(status.process) == status.born
+    if status.machine and status.machine == this_machine():
+        return born(status.process) == status.born
     patience = _MISSED * status.seconds
     age = (datetime.now(UTC) - datetime.fromisoformat(status.at)).total_seconds()
     if 0 <= age < patience:
@@ -250,24 +251,6 @@ def _now() -> str:
 
 def _plain(situation: Situation) -> dict[str, Any]:
     return {field.name: getattr(situation, field.name) for field in fields(situation)}
-
-
-def _machine() -> str:
-    """What tells the machine, since when it is up, and the container in which process numbers count."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return socket.gethostname()
-
-
-def _born(process: int) -> str:
-    """When the process was started, in ticks of its machine; empty where there is none."""
-    try:
-        fields_after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "" if fields_after_name[0] == "Z" else fields_after_name[19]
 
 
 def _read(folder: Location, name: str) -> Mapping[str, Any] | None:

@@ -26,10 +26,10 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 from orchestrator.disks import JournalLocked
+from orchestrator.processes import born, this_machine
 from results.location import Location, StorageError, StorageUnreachable, first_line
 
 CLAIM_FOLDER: Final = "writer"
@@ -171,7 +171,7 @@ def claim_run(
             os.getpid(),
             socket.gethostname(),
             machine,
-            _born(os.getpid()),
+            born(os.getpid()),
             datetime.now(UTC).isoformat(timespec="seconds"),
             seconds,
             journal="run" if journal_in_run else "elsewhere",
@@ -228,26 +228,7 @@ def _is_free(holder: Claim, machine: str, journal_in_run: bool) -> bool:
     """Whether its writer is known to write no more."""
     if holder.released or (journal_in_run and holder.journal == "run"):
         return True
-    return bool(machine) and holder.machine == machine and _born(holder.process) != holder.born
-
-
-def this_machine() -> str:
-    """What tells whether a process number means the same process here and there; empty where that is not known."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return ""
-
-
-def _born(process: int) -> str:
-    """When the process began, in the kernel's ticks, so that a number given again is not taken for the old one."""
-    try:
-        return (
-            Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
-        )
-    except (OSError, IndexError):
-        return ""
+    return bool(machine) and holder.machine == machine and born(holder.process) != holder.born
 
 
 def _claims(run: Location) -> list[tuple[int, str]]:

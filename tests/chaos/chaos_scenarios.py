@@ -27,12 +27,13 @@ from chaos_scene import (
     Driver,
     Miss,
     Scene,
-    alive,
     fill,
     memory_mb,
     small_disk,
     wait_until,
 )
+
+from orchestrator.processes import born
 
 Steps = Callable[[Scene], tuple[str, Path]]
 """Brings the fault about; returns what happened in a few words, and where the complete run is."""
@@ -125,7 +126,7 @@ def worker_suspended(scene: Scene) -> tuple[str, Path]:
         driver.reach(0.4)
         victim = scene.machines.workers()[0]
         os.kill(victim, signal.SIGSTOP)
-        wait_until(lambda: not alive({victim}), "the worker that stood still was ended")
+        wait_until(lambda: not born(victim), "the worker that stood still was ended")
         driver.end(DONE)
         return "ended by the driver, its games were played by others", driver.run
 
@@ -171,7 +172,7 @@ def raylet_killed(scene: Scene) -> tuple[str, Path]:
         worker = scene.machines.workers(scene.machines.raylets[0])[0]
         os.kill(scene.machines.raylets[0], signal.SIGKILL)
         driver.end(DONE)
-        wait_until(lambda: not alive({worker}), "the worker without a raylet ended", GONE_SECONDS)
+        wait_until(lambda: not born(worker), "the worker without a raylet ended", GONE_SECONDS)
         return "no game suffered", driver.run
 
 
@@ -246,7 +247,7 @@ def kill_driver(scene: Scene, shares: Sequence[float]) -> tuple[str, Path]:
             workers = set(scene.machines.workers())
             os.kill(driver.process.pid, signal.SIGKILL)
             driver.process.wait()
-            wait_until(lambda gone=workers: not alive(gone), "the workers of the killed driver ended", 12.0)
+            wait_until(lambda gone=workers: not any(map(born, gone)), "the workers of the killed driver ended", 12.0)
     with scene.there() as driver:
         driver.end(DONE)
         return "resumed by the same command each time", driver.run

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from jobs.processes import LoopbackProcess, descendants
-from orchestrator.cluster import children
+from orchestrator.processes import born, children
 from results import Run
 from results.comparison import compare
 
@@ -62,19 +62,6 @@ def wait_until(condition: Callable[[], Any], what: str, seconds: float = PATIENC
         if time.monotonic() > until:
             raise Miss(f"it never came about that {what}")
         time.sleep(0.02)
-
-
-def alive(pids: set[int]) -> set[int]:
-    """Those of ``pids`` that still run."""
-    running = set()
-    for pid in pids:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-        if state not in "ZX":
-            running.add(pid)
-    return running
 
 
 def memory_mb() -> tuple[float, float]:
@@ -171,7 +158,7 @@ class Machines:
     def workers(self, raylet: int | None = None) -> list[int]:
         """Process ids of game workers, of one node or of all."""
         found = {pid for one in ([raylet] if raylet else self.raylets) for pid in children(one, "ray::GameWorker")}
-        return sorted(alive(found))
+        return sorted(found)
 
     def keeper(self) -> int:
         """The process that keeps the limits."""
@@ -193,7 +180,7 @@ class Machines:
     def restore(self, nodes: int = WORKERS) -> None:
         """As many whole nodes as at the beginning, for the next scenario."""
         for raylet in self.raylets:
-            if not alive({raylet}):
+            if not born(raylet):
                 self.remove(raylet)
         for raylet in self.raylets[nodes:]:
             os.kill(raylet, signal.SIGKILL)
@@ -291,7 +278,7 @@ class Driver:
             raise Miss(f"exit code {code} instead of {' or '.join(map(str, codes))}: {self.said[-1000:]}")
         if noise := [word for word in ("Traceback", "[state-dump]", "(raylet)") if word in self.said]:
             raise Miss(f"{noise[0]} on the screen: {self.said[-1500:]}")
-        wait_until(lambda: not alive(below), f"nothing of the driver stays behind: {alive(below)}", GONE_SECONDS)
+        wait_until(lambda: not any(map(born, below)), "nothing of the driver stayed behind", GONE_SECONDS)
         return code
 
 

@@ -18,6 +18,8 @@ from typing import Any, Self
 
 from standin_tournaments import PATIENCE_SECONDS
 
+from orchestrator.processes import born
+
 _MARK = "PRIZEFIGHT_TEST_CLUSTER"
 _BIN = Path(sys.executable).parent
 
@@ -129,7 +131,7 @@ class RealCluster:
             try:
                 if f"{_MARK}={self._mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
                     name = (entry / "comm").read_text().strip()
-                    if (entry / "stat").read_text().rpartition(")")[2].split()[0] != "Z":
+                    if born(int(entry.name)):
                         found[int(entry.name)] = name
             except OSError:
                 continue

@@ -17,6 +17,7 @@ from standin_tournaments import tournament, wait_until
 from jobs.processes import descendants, process_name
 from orchestrator.cluster import check_object_store
 from orchestrator.config import ClusterConfig, ConfigError
+from orchestrator.processes import born
 from orchestrator.status import read_status
 from results.location import Location
 
@@ -25,15 +26,7 @@ SLOW = ("game=standin", "agents=[random,scripted_first]", "run=r", "tournament.g
 
 def alive(processes: dict[int, str]) -> dict[int, str]:
     """Those of the processes that still run, by number and name."""
-    return {pid: name for pid, name in processes.items() if process_name(pid) == name and not is_zombie(pid)}
-
-
-def is_zombie(pid: int) -> bool:
-    """Whether only the exit code of a process is left."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
+    return {pid: name for pid, name in processes.items() if process_name(pid) == name and born(pid)}
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ray_actors import actors
 from standin_tournaments import (
     GREEDY,
     RANDOM,
@@ -22,7 +23,7 @@ from standin_tournaments import (
 )
 
 from orchestrator import Report, TournamentConfig, run_tournament
-from orchestrator.cluster import RayCluster, children
+from orchestrator.cluster import RayCluster
 from orchestrator.config import ClusterConfig, LimitsConfig
 from orchestrator.schedule import Schedule
 from orchestrator.workers import SILENCE_SECONDS
@@ -57,11 +58,6 @@ class Background:
     def report(self) -> Report:
         self._thread.join()
         return self.reports[0]
-
-
-def worker_processes() -> set[int]:
-    """Process ids of the game workers of this process's cluster."""
-    return {worker for raylet in children(os.getpid(), "raylet") for worker in children(raylet, "ray::GameWorker")}
 
 
 def test_each_kind_of_failure_is_told_apart_and_retried_and_harms_no_other_game(tmp_path: Path) -> None:
@@ -128,18 +124,18 @@ def test_a_worker_that_is_killed_or_stands_still_costs_no_game(tmp_path: Path, h
     options = {"turns": 30, "work": 4000}
     undisturbed = tournament(tmp_path, "undisturbed", games=60, **options)
     assert run_tournament(undisturbed).exit_code == 0
-    wait_until(lambda: not worker_processes(), "the workers of the run before ended")
+    wait_until(lambda: not actors(), "the workers of the run before ended")
 
     limits = LimitsConfig(lease_seconds=3.0)
     disturbed = tournament(tmp_path, "disturbed", games=60, limits=limits, cluster={"batch_seconds": 0.2}, **options)
     playing = Background(disturbed)
     wait_for_games(disturbed, 10)
-    victim = min(worker_processes())
+    victim = min(actors())
     os.kill(victim, how)
     report = playing.report()
     assert (report.done, report.exit_code) == (60, 0)
     assert games_of(disturbed).equals(games_of(undisturbed))
-    wait_until(lambda: victim not in worker_processes(), "the worker that stood still was ended")
+    wait_until(lambda: victim not in actors(), "the worker that stood still was ended")
 
 
 def test_games_that_wait_are_played_several_at_once_and_beside_those_that_do_not(tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 import ray
 from llm_tournaments import Loopback, answers_of, files_with, llm, llm_tournament, run_of, tables
+from ray_actors import actors
 from standin_tournaments import failed_tries, journal_of, start, wait_until
 
 from orchestrator import run_tournament
-from orchestrator.cluster import RayCluster, children
+from orchestrator.cluster import RayCluster
 from orchestrator.config import BudgetConfig, ClusterConfig, ConfigError, Entrant, LimitsConfig, TournamentConfig
 from orchestrator.status import ask_to_stop
 
@@ -81,12 +82,6 @@ def kill_driver(config: TournamentConfig, server: Loopback, requests: int) -> No
         child.wait()
 
 
-def workers() -> set[int]:
-    """Game workers of the cluster that all tests share."""
-    raylets = children(os.getpid(), "raylet")
-    return {worker for raylet in raylets for worker in children(raylet, "ray::GameWorker")}
-
-
 def test_a_run_is_recorded_call_by_call(undisturbed: tuple[TournamentConfig, int]) -> None:
     config, requests = undisturbed
     found = tables(config)
@@ -143,7 +138,7 @@ def test_workers_and_drivers_killed_one_after_the_other_repeat_no_more_calls_tha
         child = start(config)
         try:
             wait_until(lambda: server.requests >= requests // 3, "a third of the calls was made")
-            os.kill(min(workers()), signal.SIGKILL)
+            os.kill(min(actors()), signal.SIGKILL)
             wait_until(lambda: server.requests >= requests * 2 // 3, "the run went on")
         finally:
             child.kill()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import ray
+from ray_actors import actors
 from standin_tournaments import (
     GREEDY,
     RANDOM,
@@ -25,10 +26,12 @@ from standin_tournaments import (
     wait_until,
 )
 
+from jobs.processes import descendants
 from orchestrator import ConfigError, run_tournament
-from orchestrator.cluster import RayCluster, children
+from orchestrator.cluster import RayCluster
 from orchestrator.config import ClusterConfig, Deck, Entrant, TournamentConfig
 from orchestrator.disks import JournalLocked
+from orchestrator.processes import born, children
 from orchestrator.schedule import Schedule
 from results import Run, StorageError
 
@@ -53,34 +56,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> TournamentConfig:
     return config
 
 
-def below(pid: int) -> set[int]:
-    """All processes below ``pid``."""
-    found: set[int] = set()
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            found |= {child} | below(child)
-    return found
-
-
-def worker_processes() -> set[int]:
-    """Game workers of the cluster that all tests share."""
-    raylets = children(os.getpid(), "raylet")
-    return {worker for raylet in raylets for worker in children(raylet, "ray::GameWorker")}
-
-
-def alive(pids: set[int]) -> set[int]:
-    """Those of ``pids`` that still run."""
-    running = set()
-    for pid in pids:
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            continue
-        if state not in "ZX":
-            running.add(pid)
-    return running
-
-
 def end(child: subprocess.Popen[bytes]) -> None:
     """Kill a driver that a failed test left behind."""
     if child.poll() is None:
@@ -97,12 +72,14 @@ def test_a_run_whose_driver_is_killed_three_times_holds_the_games_of_an_undistur
         child = start(replace(config, cluster=ClusterConfig(address=address, batch_seconds=0.2)))
         try:
             wait_for_games(config, games, child)
-            processes = below(child.pid) | worker_processes()
+            processes = {*descendants(child.pid), *actors()}
             assert len(processes) >= 2
             child.kill()
             killed = time.monotonic()
             child.wait()
-            wait_until(lambda processes=processes: not alive(processes), "all that the driver had started ended")
+            wait_until(
+                lambda processes=processes: not any(map(born, processes)), "all that it had started ended"
+            )
             assert time.monotonic() - killed < RULED_SECONDS
         finally:
             end(child)
@@ -141,19 +118,13 @@ def test_workers_of_a_killed_driver_end_even_in_a_native_hang(tmp_path: Path) ->
     config = tournament(tmp_path, games=2, workers=1, turns=4, faults=[{"kind": "native_hang", "ply": 1}])
     child = start(config)
     try:
-
-        def hanging() -> bool:
-            return (tmp_path / "r" / "journal" / "journal.sqlite").exists() and any(
-                "ray::GameWorker" in Path(f"/proc/{pid}/cmdline").read_text() for pid in alive(below(child.pid))
-            )
-
-        wait_until(lambda: games_done(config) == 0 and _leased(config) and hanging(), "a worker hung")
+        wait_until(lambda: games_done(config) == 0 and _leased(config) and actors(of=child.pid), "a worker hung")
         time.sleep(1.0)
-        processes = below(child.pid)
+        processes = set(descendants(child.pid))
         child.kill()
         killed = time.monotonic()
         child.wait()
-        wait_until(lambda: not alive(processes), "the worker that hung ended")
+        wait_until(lambda: not any(map(born, processes)), "the worker that hung ended")
         assert time.monotonic() - killed < RULED_SECONDS
     finally:
         end(child)
