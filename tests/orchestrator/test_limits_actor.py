@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import time
 from typing import Any
 
-import psutil
 import ray
 from limited_play import model
+from ray_actors import actors
 
 from agents.llm.client import Estimate
 from agents.llm.contract import Usage
@@ -48,14 +49,6 @@ def worker_class() -> Any:
     return ray.remote(num_cpus=1, max_concurrency=10)(Worker)
 
 
-def keeper_processes() -> list[psutil.Process]:
-    return [
-        process
-        for process in psutil.Process(os.getpid()).children(recursive=True)
-        if "LimitKeeper" in " ".join(process.cmdline())
-    ]
-
-
 def most_at_once(calls: list[Call]) -> int:
     changes = sorted([(begun, 1) for begun, _ in calls] + [(ended, -1) for _, ended in calls])
     now = most = 0
@@ -75,8 +68,8 @@ def test_two_workers_keep_the_limits_and_lose_no_call_when_the_keeper_is_killed(
             playing = [worker.play.remote(f"w{number}", of) for number, worker in enumerate(workers)]
             while (counters := keeper.look()) is None or sum(one.requests for one in counters.accounts) < 50:
                 time.sleep(0.02)
-            (process,) = keeper_processes()
-            process.kill()
+            (process,) = actors("LimitKeeper")
+            os.kill(process, signal.SIGKILL)
             while not ray.wait(playing, num_returns=2, timeout=0.1)[0]:
                 keeper.look()
             while len(ray.wait(playing, num_returns=2, timeout=0.1)[0]) < 2:
