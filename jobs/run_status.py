@@ -95,7 +95,7 @@ def lines(status: RunStatus, alive: bool) -> list[str]:
         width = max(len("agent"), *(len(one.entrant) for one in status.entrants))
         found.append(f"{'agent':<{width}}  {'games':>7}  {'points':>8}  {'share':>7}")
         found += [
-            f"{one.entrant:<{width}}  {one.games:>7}  {one.points:>8.1f}  {100 * one.points / one.games:>5.1f} %"
+            f"{one.entrant:<{width}}  {one.games:>7}  {one.points:>8.1f}  {100 * one.share:>5.1f} %"
             for one in status.entrants
             if one.games
         ]

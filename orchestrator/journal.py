@@ -101,12 +101,17 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What one entrant has reached; void games are left out."""
+    """What one entrant has reached in at least one game; void games are left out."""
 
     entrant: str
     games: int
     points: float
     """A win is 1, a draw or turn cap ½."""
+
+    @property
+    def share(self) -> float:
+        """Points a game, from 0 to 1."""
+        return self.points / self.games
 
 
 @dataclass(frozen=True, slots=True)

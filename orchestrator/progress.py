@@ -43,7 +43,7 @@ class Standing:
         self.workers_lost = 0
         self._clock = clock
         self._began: float | None = None
-        self._points = {score.entrant: (score.games, score.points) for score in scores}
+        self._scores = {score.entrant: score for score in scores}
         self._recent: deque[tuple[float, int]] = deque([(clock(), 0)])
 
     def begin(self) -> None:
@@ -66,9 +66,9 @@ class Standing:
                 self.void += 1
                 continue
             for seat, entrant in enumerate(game.entrants):
-                games_before, points = self._points.get(entrant, (0, 0.0))
+                before = self._scores.get(entrant, Score(entrant, 0, 0.0))
                 gained = 0.5 if game.winner_seat is None else float(game.winner_seat == seat)
-                self._points[entrant] = (games_before + 1, points + gained)
+                self._scores[entrant] = Score(entrant, before.games + 1, before.points + gained)
         now = self._clock()
         self._recent.append((now, self.played))
         while len(self._recent) > 2 and now - self._recent[0][0] > _WINDOW_SECONDS:
@@ -85,14 +85,9 @@ class Standing:
         rate = self.games_per_second()
         return (self.total - self.done) / rate if rate > 0 else None
 
-    def scores(self) -> list[tuple[str, int, float]]:
-        """Every entrant that has played with its games and points, best share of points first."""
-        scores = [(name, games, points) for name, (games, points) in self._points.items() if games]
-        return sorted(scores, key=lambda one: (-one[2] / one[1], one[0]))
-
-    def leaders(self) -> list[tuple[str, float]]:
-        """The best entrants so far with their share of points, best first."""
-        return [(name, points / games) for name, games, points in self.scores()[:_LEADERS]]
+    def scores(self) -> list[Score]:
+        """Every entrant that has played, best share of points first."""
+        return sorted(self._scores.values(), key=lambda score: (-score.share, score.entrant))
 
     def line(self, more: str = "") -> str:
         """All of it in one line, with ``more`` before the leaders."""
@@ -105,8 +100,8 @@ class Standing:
             parts.append(f"{self.void} void")
         if more:
             parts.append(more)
-        if leaders := self.leaders():
-            parts.append("leading: " + ", ".join(f"{name} {100 * points:.0f} %" for name, points in leaders))
+        if leaders := self.scores()[:_LEADERS]:
+            parts.append("leading: " + ", ".join(f"{one.entrant} {100 * one.share:.0f} %" for one in leaders))
         return " | ".join(parts)
 
 

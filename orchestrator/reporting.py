@@ -8,7 +8,7 @@ from orchestrator.config import TournamentConfig
 from orchestrator.metrics import RunMetrics, Values, metrics_addresses
 from orchestrator.progress import Standing
 from orchestrator.providers import Providers
-from orchestrator.status import EntrantStatus, RunControl, Situation
+from orchestrator.status import RunControl, Situation
 from results.location import Location
 
 
@@ -68,7 +68,7 @@ class Reporting:
             in_flight=self._in_flight,
             workers=self._workers,
             games_per_second=round(standing.games_per_second(), 3),
-            entrants=tuple(EntrantStatus(*one) for one in standing.scores()),
+            entrants=tuple(standing.scores()),
             calls=spent.calls,
             input_tokens=spent.input_tokens,
             output_tokens=spent.output_tokens,
@@ -91,8 +91,8 @@ class Reporting:
         }
         for cause, tries in standing.failed_tries.items():
             values["prizefight_failed_tries", (cause,)] = tries
-        for entrant, games, points in standing.scores():
-            values["prizefight_points_share", (entrant,)] = points / games if games else 0.0
+        for score in standing.scores():
+            values["prizefight_points_share", (score.entrant,)] = score.share
         retries = providers.retries()
         for entrant, spent in providers.spending().items():
             if entrant in providers.models:

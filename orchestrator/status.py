@@ -21,6 +21,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from orchestrator.config import ConfigError
+from orchestrator.journal import Score
 from orchestrator.processes import born, this_machine
 from results.location import Location, StorageError
 
@@ -36,17 +37,27 @@ _CLOSE_SECONDS: Final = 10.0
 _TROUBLE: Final = (OSError, StorageError, pa.ArrowException)
 
 
-@dataclass(frozen=True, slots=True)
-class EntrantStatus:
-    """What one entrant has reached; void games are left out."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """The part of a status that changes while a run is played."""
 
-    entrant: str
-    games: int
-    points: float
+    total: int
+    done: int
+    void: int
+    in_flight: int
+    workers: int
+    games_per_second: float
+    entrants: tuple[Score, ...] = ()
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    budget_usd: float | None = None
+    paused: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RunStatus:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStatus(Situation):
     """How a run stands. Times of day are ISO 8601 in UTC; tokens and dollars are those of all starts."""
 
     run: str
@@ -64,19 +75,6 @@ class RunStatus:
     """Grows with every writing …"""
     seconds: float
     """… about so many seconds after the last."""
-    total: int
-    done: int
-    void: int
-    in_flight: int
-    workers: int
-    games_per_second: float
-    entrants: tuple[EntrantStatus, ...] = ()
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
-    budget_usd: float | None = None
-    paused: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """JSON text that people can read."""
@@ -90,29 +88,10 @@ class RunStatus:
         if not isinstance(content, dict) or not names.issuperset(content):
             raise ValueError("not the status of a run")
         try:
-            entrants = tuple(EntrantStatus(**one) for one in content.pop("entrants", ()))
+            entrants = tuple(Score(**one) for one in content.pop("entrants", ()))
             return cls(**{**content, "entrants": entrants, "paused": tuple(content.get("paused", ()))})
         except TypeError as error:
             raise ValueError(f"not the status of a run: {error}") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """The part of a status that changes while a run is played."""
-
-    total: int
-    done: int
-    void: int
-    in_flight: int
-    workers: int
-    games_per_second: float
-    entrants: tuple[EntrantStatus, ...]
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float
-    budget_usd: float | None
-    paused: tuple[str, ...]
 
 
 class RunControl:
@@ -250,7 +229,7 @@ def _now() -> str:
 
 
 def _plain(situation: Situation) -> dict[str, Any]:
-    return {field.name: getattr(situation, field.name) for field in fields(situation)}
+    return {field.name: getattr(situation, field.name) for field in fields(Situation)}
 
 
 def _read(folder: Location, name: str) -> Mapping[str, Any] | None:

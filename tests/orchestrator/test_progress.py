@@ -44,7 +44,7 @@ def test_a_draw_and_a_turn_cap_are_half_a_point_each() -> None:
     standing = Standing(4, 0, 0, [], Clock())
     standing.count([Counted(("a", "b"), "draw", None), Counted(("a", "b"), "turn_cap", None)])
     standing.count([Counted(("a", "b"), "win", 0)])
-    assert standing.leaders() == [("a", 2 / 3), ("b", 1 / 3)]
+    assert [(score.entrant, score.share) for score in standing.scores()] == [("a", 2 / 3), ("b", 1 / 3)]
 
 
 def test_before_the_first_game_no_time_is_promised() -> None:

@@ -15,8 +15,8 @@ import pyarrow.fs as pa_fs
 import pytest
 from standin_tournaments import wait_until
 
+from orchestrator.journal import Score
 from orchestrator.status import (
-    EntrantStatus,
     RunControl,
     RunStatus,
     Situation,
@@ -33,7 +33,7 @@ SITUATION = Situation(
     in_flight=3,
     workers=2,
     games_per_second=1.5,
-    entrants=(EntrantStatus("a", 3, 2.5), EntrantStatus("b", 3, 0.5)),
+    entrants=(Score("a", 3, 2.5), Score("b", 3, 0.5)),
     calls=7,
     input_tokens=700,
     output_tokens=70,
@@ -95,10 +95,11 @@ def test_a_request_that_nobody_heard_does_not_stop_the_next_start(location: Loca
 
 def test_a_process_that_was_killed_is_known_to_be_dead_though_another_has_its_number(location: Location) -> None:
     program = (
-        "import time; from orchestrator.status import RunControl, Situation\nfrom results.location import Location\n"
+        "import time; from orchestrator.journal import Score; from orchestrator.status import RunControl, Situation\n"
+        "from results.location import Location\n"
         f"RunControl('first', Location.parse({location.path!r}), lambda: {SITUATION!r})\n"
         "print('there', flush=True); time.sleep(600)"
-    ).replace("EntrantStatus", "__import__('orchestrator.status', fromlist=['x']).EntrantStatus")
+    )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "there\n"
