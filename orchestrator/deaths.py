@@ -17,8 +17,6 @@ class LostWith(StrEnum):
     """Its node is gone or out of reach: no game can be why."""
     MEMORY = "memory"
     """Ray ended it because its node ran short of memory."""
-    DRIVER = "driver"
-    """It ended because it did not hear of the driver, which had been standing still."""
 
 
 class Death(NamedTuple):

@@ -94,7 +94,7 @@ class WriterLease:
         if self._fenced is None:
             later = [name for name in _claims(self._run) if name[0] > self.epoch]
             if later:
-                there = _read(self._run, later[-1]) if later else None
+                there = _read(self._run, later[-1])
                 who = there.who() if there is not None else "another process"
                 self._fenced = WriterFenced(
                     f"{self._run.path}: the run was taken over by {who}; this process has stopped, and nothing counts "
@@ -189,18 +189,17 @@ def claim_run(
                 _file(run, (epoch, mine.token)).delete()
             raise
         if not others:
-            _delete_older(run, mine, claims)
+            _clear_away(run, mine, claims)
             return WriterLease(run, mine)
         _file(run, (epoch, mine.token)).delete()
         time.sleep(random.uniform(0.05, 0.2 + 0.1 * turn))
     raise JournalLocked(f"run {name!r}: others start on it again and again; wait until one of them has it")
 
 
-def _delete_older(run: Location, mine: Claim, claims: Sequence[tuple[int, str]]) -> None:
-    """Delete the claims of lower epochs, and what is half written of such."""
-    for one in claims:
-        if one[0] < mine.epoch:
-            _file(run, one).delete()
+def _clear_away(run: Location, mine: Claim, dead: Sequence[tuple[int, str]]) -> None:
+    """Delete the ``dead`` claims, and what others have half written of claims up to the epoch of ``mine``."""
+    for one in dead:
+        _file(run, one).delete()
     if not run.is_object_store:
         for name, _ in run.child(".partial").names():
             match = _PARTIAL.match(name)
