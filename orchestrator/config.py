@@ -78,7 +78,7 @@ class ClusterConfig:
     games_in_flight: int = 64
     """How many games one worker keeps open at once where an agent waits for something outside the process."""
     batch_seconds: float = 0.75
-    """Games of agents that never wait are sent in batches that take about so long."""
+    """Games of agents that never wait are sent in batches that take about so long, at most 2.5 s."""
     object_store_mb: int = 100
     """Size of the embedded Ray object store in MB (at least 80)."""
     send_code: bool | None = None

@@ -58,6 +58,8 @@ from orchestrator.workers import LONGEST_BATCH_SECONDS, SILENCE_SECONDS, Errand,
 _BATCHES_AHEAD: Final = 2
 """Leases of games that never wait which one worker holds: one that is played and one that lies ready."""
 _LARGEST_BATCH: Final = 2048
+MOST_BATCH_SECONDS: Final = LONGEST_BATCH_SECONDS / 2
+"""Batches are meant to take no longer, so that none goes back half played where games take longer than was thought."""
 _BATCHES_A_SECOND: Final = 400
 """With so many workers that more batches would come back, they are larger: each takes a good deal of a millisecond."""
 _BATCH_GROWTH: Final = 4
@@ -374,7 +376,7 @@ class Dispatcher:
         """Choose the size of batches by how long games take; it grows by steps and shrinks at once."""
         if seconds:
             mean = max(sum(seconds) / len(seconds), 1e-6)
-            of_many = min(len(self._pool.handles) / _BATCHES_A_SECOND, LONGEST_BATCH_SECONDS / 2)
+            of_many = min(len(self._pool.handles) / _BATCHES_A_SECOND, MOST_BATCH_SECONDS)
             batch_seconds = max(self._config.cluster.batch_seconds, of_many)
             fitting = int(batch_seconds / mean)
             self._batch = max(1, min(fitting, self._batch * _BATCH_GROWTH, _LARGEST_BATCH))

@@ -16,7 +16,7 @@ from engine.registry import new_match
 from orchestrator.access import check_address, show_token
 from orchestrator.cluster import RayCluster, WorkerPool, check_object_store
 from orchestrator.config import ConfigError, Report, TournamentConfig
-from orchestrator.dispatch import Dispatcher
+from orchestrator.dispatch import MOST_BATCH_SECONDS, Dispatcher
 from orchestrator.halt import halting_for
 from orchestrator.identity import check_same, engine_version, identity_of
 from orchestrator.keys import key_variables
@@ -148,19 +148,21 @@ def _play(
 def check_settings(config: TournamentConfig, schedule: Schedule) -> None:
     """Raise :class:`ConfigError` for a setting out of range and for an agent or a match that cannot be made."""
     limits, cluster = config.limits, config.cluster
-    for path, value, least in (
-        ("limits.game_seconds", limits.game_seconds, 0),
-        ("limits.llm_game_seconds", limits.llm_game_seconds, 0),
-        ("limits.lease_seconds", limits.lease_seconds, 0),
-        ("limits.drain_seconds", limits.drain_seconds, 0),
-        ("cluster.batch_seconds", cluster.batch_seconds, 0),
-        ("storage.part_seconds", config.storage.part_seconds, 0),
-        ("storage.flush_seconds", config.storage.flush_seconds, 0),
-        ("storage.writer_seconds", config.storage.writer_seconds, 0),
-        ("storage.patience_seconds", config.storage.patience_seconds, 0),
+    for path, value in (
+        ("limits.game_seconds", limits.game_seconds),
+        ("limits.llm_game_seconds", limits.llm_game_seconds),
+        ("limits.lease_seconds", limits.lease_seconds),
+        ("limits.drain_seconds", limits.drain_seconds),
+        ("cluster.batch_seconds", cluster.batch_seconds),
+        ("storage.part_seconds", config.storage.part_seconds),
+        ("storage.flush_seconds", config.storage.flush_seconds),
+        ("storage.writer_seconds", config.storage.writer_seconds),
+        ("storage.patience_seconds", config.storage.patience_seconds),
     ):
-        if not least < value < inf:
-            raise ConfigError(f"{path}: {value!r} is not a number larger than {least}")
+        if not 0 < value < inf:
+            raise ConfigError(f"{path}: {value!r} is not a number larger than 0")
+    if cluster.batch_seconds > MOST_BATCH_SECONDS:
+        raise ConfigError(f"cluster.batch_seconds: {cluster.batch_seconds!r} is more than {MOST_BATCH_SECONDS:g}")
     for path, number, most in (
         ("limits.max_attempts", limits.max_attempts, 1000),
         ("cluster.workers", 1 if cluster.workers is None else cluster.workers, 100_000),

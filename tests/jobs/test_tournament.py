@@ -162,6 +162,8 @@ class TestWithoutStarting:
     ("setting", "said"),
     [
         ("limits.game_seconds=nan", "limits.game_seconds: nan is not a number larger than 0"),
+        ("limits.lease_seconds=inf", "limits.lease_seconds: inf is not a number larger than 0"),
+        ("cluster.batch_seconds=2.6", "cluster.batch_seconds: 2.6 is more than 2.5"),
         ("limits.max_attempts=0", "limits.max_attempts: 0 is not a whole number from 1"),
         ("cluster.workers=99999999999", "cluster.workers: 99999999999 is not a whole number from 1"),
         ("tournament.games_per_pair=99999999999999999998", "is not an even number from 2"),
