@@ -31,7 +31,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from agents.factory import agent_waits
@@ -53,6 +53,7 @@ from orchestrator.providers import Providers
 from orchestrator.reporting import Reporting
 from orchestrator.schedule import Schedule
 from orchestrator.staff import Staff
+from orchestrator.watching import GRACE_SECONDS, LOOK_SECONDS, Watches
 from orchestrator.workers import LONGEST_BATCH_SECONDS, SILENCE_SECONDS, Errand, Progress, Reply
 
 _BATCHES_AHEAD: Final = 2
@@ -66,9 +67,6 @@ _BATCH_GROWTH: Final = 4
 _TICK_SECONDS: Final = 0.25
 _GATHER_SECONDS: Final = 1e-4
 _MOST_GATHER_SECONDS: Final = 0.2
-_LOOK_SECONDS: Final = 1.0
-_GRACE_SECONDS: Final = 1.0
-"""How much longer than its limit a game may take before it is cut from outside."""
 _STOP_SECONDS: Final = 4.0
 """How long games under way may take to come to their end after a stop was asked for."""
 _MOST_SPARED: Final = 3
@@ -76,19 +74,6 @@ _MOST_SPARED: Final = 3
 _SERVERS: Final = ("raylet", "gcs_server")
 _START_SECONDS: Final = 30.0
 """A watcher is told where no worker is ready after so long."""
-
-
-@dataclass(slots=True)
-class _Watch:
-    """What is known about one worker's progress."""
-
-    seen: Progress | None = None
-    asked: Any = None
-    """Reference of the question that is not answered yet."""
-    returned: float = float("-inf")
-    """When it last returned games that never wait, which says as much."""
-
-
 _WORKERS_OWN: Final = frozenset(
     {
         FailureCause.WORKER_CRASH,
@@ -140,7 +125,7 @@ class Dispatcher:
         self._stop = stop
         limits = config.limits
         # A game over its time is seen while its worker still answers, or else its lease lapses soon after.
-        seconds = min(limits.lease_seconds, limits.game_seconds + _GRACE_SECONDS + 2 * _LOOK_SECONDS)
+        seconds = min(limits.lease_seconds, limits.game_seconds + GRACE_SECONDS + 2 * LOOK_SECONDS)
         self._leases = LeaseBook(seconds, time.monotonic)
         # Workers have ended by now where it was longer than they wait for a sign of life.
         self._attention = Attention(SILENCE_SECONDS / 2, time.monotonic)
@@ -148,7 +133,7 @@ class Dispatcher:
         self._backlog = Backlog(schedule, journal, commits, waits, providers.is_paused, self._give_up)
         self._calls: dict[Any, Lease] = {}
         self._granting: deque[Future[None]] = deque()
-        self._watches: dict[str, _Watch] = {}
+        self._watches = Watches(self._leases, limits.game_seconds)
         self._batch = 1
         self._looked = 0.0
         # The servers of an embedded Ray; one that was joined has none here.
@@ -275,7 +260,7 @@ class Dispatcher:
 
     def _collect(self, seconds: float) -> None:
         """Wait for something to come back, and deal with all that has."""
-        asked = {watch.asked: name for name, watch in self._watches.items() if watch.asked is not None}
+        asked = self._watches.questions
         references = [*self._calls, *self._pool.starting, *asked]
         if not references:
             time.sleep(seconds)
@@ -349,12 +334,10 @@ class Dispatcher:
             )
             for reply in finished
         ]
-        now = time.monotonic()
         for lease in back:
             self._leases.close(lease)
             if not lease.waits:
-                self._watches.setdefault(lease.worker, _Watch()).returned = now
-                self._leases.renew(other for other in self._leases.of(lease.worker) if not other.waits)
+                self._watches.returned(lease.worker)
         if rows:
             accepted = self._outcomes.finished(rows)
             self._check_grants()
@@ -470,7 +453,7 @@ class Dispatcher:
         self._display.say(f"{worker} is lost with {games} games, which are played again: {detail}")
         self._providers.lost(worker)
         self._staff.keep_up()
-        self._watches.pop(worker, None)
+        self._watches.forget(worker)
         self._calls = {reference: lease for reference, lease in self._calls.items() if lease.worker != worker}
         for lease in leases:
             self._leases.close(lease)
@@ -503,7 +486,7 @@ class Dispatcher:
     def _look_after(self) -> None:
         """Ask workers how far they are, and end what makes no progress."""
         now = time.monotonic()
-        if now - self._looked < _LOOK_SECONDS:
+        if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
         self._ray_has_ended = any(not children(os.getpid(), name) for name in self._servers)
@@ -511,44 +494,22 @@ class Dispatcher:
         if now > self._expected:
             self._expected = float("inf")
             self._display.say("no game worker is ready yet: the cluster has no free processor, or is slow to start one")
-        for handle in list(self._pool.handles.values()):
-            watch = self._watches.setdefault(handle.name, _Watch())
-            leases = self._leases.of(handle.name)
-            is_known = now - watch.returned < _LOOK_SECONDS and not any(lease.waits for lease in leases)
-            if handle.ready and watch.asked is None and leases and not is_known:
-                watch.asked = handle.ask()
+        self._watches.ask(self._pool.handles.values())
         for lease in self._leases.lapsed():
             self._lapsed(lease)
 
     def _answered(self, worker: str, progress: Progress | None) -> None:
-        """Renew the leases of games that went on; end a game that is over its time."""
-        watch = self._watches[worker]
-        watch.asked = None
-        if progress is None:
-            return  # It has died; its games' references tell.
-        before, watch.seen = watch.seen, progress
-        went_on = before is None or before.steps != progress.steps
-        for lease in self._leases.of(worker):
-            if lease.waits:
-                game_id = lease.tries[0].scheduled.game_id
-                steps = progress.waiting_steps.get(game_id)
-                held = game_id in progress.held
-                if held or before is None or before.waiting_steps.get(game_id) != steps:
-                    self._leases.renew([lease])
-            elif went_on:
-                self._leases.renew([lease])
-        limit = self._config.limits.game_seconds
-        if progress.playing is not None and progress.playing_seconds > limit + _GRACE_SECONDS:
-            self._lost(
-                worker, FailureCause.WALL_CLOCK, f"not over after {limit:g} s; its worker was ended", progress.playing
-            )
+        """A worker has told how far it is, or died: end a game that is over its time."""
+        overdue = self._watches.answered(worker, progress)
+        if overdue is not None:
+            limit = self._config.limits.game_seconds
+            self._lost(worker, FailureCause.WALL_CLOCK, f"not over after {limit:g} s; its worker was ended", overdue)
 
     def _lapsed(self, lease: Lease) -> None:
         if lease not in self._leases.of(lease.worker):
             return  # Its worker was ended because of another lease just now.
         detail = f"no progress for {self._leases.seconds:g} s"
-        watch = self._watches.get(lease.worker, _Watch())
-        if lease.waits and watch.asked is None:
+        if lease.waits and not self._watches.is_silent(lease.worker):
             # The worker lives and answers: only this game stands still.
             one = lease.tries[0]
             self._leases.close(lease)
@@ -556,7 +517,7 @@ class Dispatcher:
             self._pool.handles[lease.worker].actor.cancel.remote(one.scheduled.game_id)
             self._failed(one, lease.worker, FailureCause.WALL_CLOCK, detail)
             return
-        culprit = None if watch.asked is not None or watch.seen is None else watch.seen.playing
+        culprit = self._watches.playing(lease.worker)
         self._lost(lease.worker, FailureCause.WALL_CLOCK, f"{detail}; its worker was ended", culprit)
 
     def _wind_up(self) -> None:
