@@ -274,6 +274,7 @@ class Dispatcher:
         ready = self._ray.wait(references, num_returns=len(references), timeout=0)[0]
         replies: list[Reply] = []
         back: list[Lease] = []
+        told: dict[str, Progress | None] = {}
         dead: dict[str, Death] = {}
         for reference, (value, death) in zip(ready, self._values(ready), strict=True):
             if reference in self._calls:
@@ -284,10 +285,13 @@ class Dispatcher:
                 else:
                     dead.setdefault(lease.worker, death)
             elif reference in asked:
-                self._answered(asked[reference], value)
+                told[asked[reference]] = value
             elif reference in self._pool.starting:
                 self._greeted(reference, value, death)
+        # First what is over: then no game is taken for one that is still under way.
         self._take(replies, back)
+        for worker, progress in told.items():
+            self._answered(worker, progress)
         for worker, death in dead.items():
             self._died(worker, death)
 

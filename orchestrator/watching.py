@@ -57,7 +57,7 @@ class Watches:
         self._leases.renew(lease for lease in self._leases.of(worker) if not lease.waits)
 
     def answered(self, worker: str, progress: Progress | None) -> str | None:
-        """Renew the leases of games that went on; returns the id of a game that is over its time, if there is one.
+        """Renew the leases of games that went on; returns the id of a game that is over its time and not back.
 
         ``progress`` is ``None`` where the worker has died instead; the references of its games tell of that.
         """
@@ -67,7 +67,8 @@ class Watches:
             return None
         before, watch.seen = watch.seen, progress
         went_on = before is None or before.steps != progress.steps
-        for lease in self._leases.of(worker):
+        leases = self._leases.of(worker)
+        for lease in leases:
             if lease.waits:
                 game_id = lease.tries[0].scheduled.game_id
                 steps = progress.waiting_steps.get(game_id)
@@ -76,7 +77,8 @@ class Watches:
                     self._leases.renew([lease])
             elif went_on:
                 self._leases.renew([lease])
-        return progress.playing if progress.playing_seconds > self._longest else None
+        out = {one.scheduled.game_id for lease in leases for one in lease.tries}
+        return progress.playing if progress.playing_seconds > self._longest and progress.playing in out else None
 
     def is_silent(self, worker: str) -> bool:
         """Whether a worker owes an answer."""
