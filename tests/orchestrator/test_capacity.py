@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from clocks import Clock
 
 from orchestrator.capacity import QUIET_SECONDS, Capacity
-
-
-class Clock:
-    """A clock that is set by hand, in seconds."""
-
-    def __init__(self) -> None:
-        self.now = 50.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.mark.parametrize(("configured", "wanted"), [(None, [4, 9, 2, 1]), (3, [3, 3, 3, 3])])

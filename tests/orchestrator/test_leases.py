@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
+from clocks import Clock
+
 from orchestrator.leases import Attention, Lease, LeaseBook, Try
 from orchestrator.schedule import ScheduledGame
-
-
-class Clock:
-    """A clock that is set by hand, in seconds."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def lapsed_within(book: LeaseBook, clock: Clock, seconds: float) -> list[Lease]:

@@ -5,19 +5,10 @@ from __future__ import annotations
 import io
 
 import pytest
+from clocks import Clock
 
 from orchestrator.journal import Score
 from orchestrator.progress import Counted, ProgressDisplay, Standing, duration
-
-
-class Clock:
-    """A clock that is set by hand, in seconds."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Terminal(io.StringIO):

@@ -6,22 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from clocks import Clock
 
 from orchestrator.cluster import WorkerHandle, WorkerPool
 from orchestrator.config import ClusterConfig
 from orchestrator.leases import Try
 from orchestrator.schedule import ScheduledGame
 from orchestrator.staff import Staff, WorkersFail
-
-
-class Clock:
-    """A clock that is set by hand, in seconds."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Pool(WorkerPool):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from clocks import Clock
 
 from orchestrator.leases import Lease, LeaseBook, Try
 from orchestrator.schedule import ScheduledGame
@@ -10,16 +11,6 @@ from orchestrator.watching import GRACE_SECONDS, Watches
 from orchestrator.workers import Progress
 
 LEASE_SECONDS, GAME_SECONDS = 2.0, 5.0
-
-
-class Clock:
-    """A clock that is set by hand, in seconds."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
