@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,8 +9,10 @@ from typing import Any, Self
 
 import pyarrow as pa
 from llm_play import deck
+from object_stores import environment
 from standin_tournaments import journal_of
 
+from jobs.processes import LoopbackProcess
 from orchestrator.config import (
     BudgetConfig,
     ClusterConfig,
@@ -29,30 +26,22 @@ from results import Run
 from results.schema import operational_columns
 
 
-class Loopback:
-    """``python -m agents.loopback`` for as long as the ``with`` block lasts; ``arguments`` are its command line's."""
+class Loopback(LoopbackProcess):
+    """The loopback server for a ``with`` block, with ``arguments`` and ``variables`` of its environment."""
 
-    def __init__(self, *arguments: str, **environment: str) -> None:
-        command = [sys.executable, "-m", "agents.loopback", "--port", "0", *arguments]
-        self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}, start_new_session=True
-        )
+    def __init__(self, *arguments: str, **variables: str) -> None:
+        super().__init__(arguments)
+        self._variables = variables
 
     def __enter__(self) -> Self:
-        assert self._process.stdout is not None
-        words = self._process.stdout.readline().split()
-        self.url = words[1]
+        with environment(**self._variables):
+            super().__enter__()
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self._process.send_signal(signal.SIGTERM)
-        self._process.communicate()
-
-    def stats(self) -> dict[str, Any]:
-        """What it has counted."""
-        with urllib.request.urlopen(self.url.removesuffix("/v1") + "/stats") as reply:
-            counted: dict[str, Any] = json.load(reply)
-        return counted
+    @property
+    def url(self) -> str:
+        """What a model has as its ``base_url``."""
+        return self.base_url
 
     def reset(self) -> Self:
         """Have it forget what it has counted."""
@@ -63,7 +52,7 @@ class Loopback:
     @property
     def requests(self) -> int:
         """How many requests have come."""
-        return int(self.stats()["requests"])
+        return int(self.statistics()["requests"])
 
 
 def llm(url: str, profile: str = "skill_8", harness: Mapping[str, Any] | None = None, **model: Any) -> dict[str, Any]:

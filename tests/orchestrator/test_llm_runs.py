@@ -145,7 +145,7 @@ def test_workers_and_drivers_killed_one_after_the_other_repeat_no_more_calls_tha
             child.wait()
         report = run_tournament(config, io.StringIO())
         assert (report.done, report.void, report.exit_code) == (4, 0, 0)
-        counted = server.stats()
+        counted = server.statistics()
         # Two kills, each with at most four games that had a call in the air.
         assert requests <= counted["requests"] <= requests + 2 * 4
         assert tables(config) == tables(other)
