@@ -156,7 +156,8 @@ def test_a_run_that_is_asked_to_stop_keeps_what_open_games_were_answered(
     tmp_path: Path, undisturbed: tuple[TournamentConfig, int], cluster: str
 ) -> None:
     other, requests = undisturbed
-    with Loopback(*SLOW) as server:
+    # So slow that the rest takes longer than the second within which a request to stop is seen.
+    with Loopback("--latency-ms", "250") as server:
         config = llm_tournament(tmp_path, agents(server), games_in_flight=2, address=cluster)
         child = start(config)
         wait_until(lambda: server.requests >= requests // 3, "a third of the calls was made")
