@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -138,11 +137,9 @@ def test_a_process_of_another_machine_lives_if_it_goes_on_telling_whatever_its_c
 def test_a_storage_that_takes_nothing_holds_nobody_up(tmp_path: Path) -> None:
     (tmp_path / "run").write_text("a file where a folder should be")
     control = RunControl("first", Location.parse(tmp_path / "run"), lambda: SITUATION)
-    began = time.monotonic()
     control.update()
     control.close()
     assert control.drain_seconds(1.0) is None
-    assert time.monotonic() >= began
     with pytest.raises(StorageError, match="cannot ask for a stop"):
         ask_to_stop(Location.parse(tmp_path / "run"), None)
 
