@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from agents.llm.contract import Caller, CallFailed, CallKey, ChatReply, ChatRequest, FailureKind, Usage
 from orchestrator.journal import Answer, Spending
-from orchestrator.limits import finishing
+from orchestrator.limits import go_on_with_decision
 from orchestrator.play import FailureCause, GameDropped, GameFailure, Playthrough
 
 if TYPE_CHECKING:
@@ -258,6 +258,7 @@ class GameCaller:
         digest = request.digest()
         known = self._known.pop((key.decision, key.call), None)
         if known is not None:
+            go_on_with_decision()
             await asyncio.sleep(0)  # A game that is rebuilt must not keep its worker from all else.
             return self._recalled(key, known, digest)
         if self._calls.stopping:
@@ -266,9 +267,7 @@ class GameCaller:
         thinking = 0.0
         try:
             try:
-                # The budget stops a game between two decisions: one that has been begun is finished.
-                with finishing(key.call > 0):
-                    reply = await self._calls.complete(self._model, request, self._game)
+                reply = await self._calls.complete(self._model, request, self._game)
             except CallFailed as failure:
                 # What is told to the harness decides what it does next, so it is part of the game.
                 if failure.kind is FailureKind.CONTEXT_OVERFLOW:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
@@ -19,6 +20,7 @@ from agents.llm.contract import CallFailed, FailureKind
 from engine.match import SEATS, Action, Cause, IllegalAction, Match, MatchSpec, Outcome, Result, Seat
 from engine.registry import new_match
 from orchestrator.config import TournamentConfig
+from orchestrator.limits import in_decision
 from orchestrator.schedule import ScheduledGame
 
 _DETAIL_LENGTH = 300
@@ -301,7 +303,8 @@ async def _ask(match: Match, agent: Agent, name: str, seat: Seat, legal: tuple[A
         raise RuntimeError(f"seat {seat} is to act and has no legal action")
     observation = match.observe(seat) if agent.reads_observation else BlankObservation(seat)
     try:
-        return await agent.act(observation, legal)
+        with in_decision() if agent.waits else nullcontext():
+            return await agent.act(observation, legal)
     except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, *_SCOPES):
         raise
     except CallFailed as failure:

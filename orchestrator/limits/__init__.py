@@ -7,7 +7,7 @@ Who does what:
   keeper that died), :meth:`Keeper.forget` when a worker died, and :meth:`Keeper.close` at the end.
 - A *worker* makes one :class:`WorkerLimits` over a :class:`KeeperLink` and gives :meth:`WorkerLimits.gate` of a model
   to that model's client. It plays each game within :func:`in_game`, so that turns are taken by games, and makes the
-  further calls of a decision within :func:`finishing`, so that the budget stops games between decisions only.
+  calls of a decision within :func:`in_decision`, so that the budget bears it as a whole or stops it before it begins.
 
 ::
 
@@ -15,7 +15,7 @@ Who does what:
     # in a worker
     limits = WorkerLimits(KeeperLink("limits"), worker="worker-0")
     client = OpenAIClient(model, gate=limits.gate(model))
-    with in_game(game_id):
+    with in_game(game_id), in_decision():
         await agent.act(...)
     await limits.aclose()
 
@@ -28,7 +28,7 @@ for all its calls tells what was used and lends more (docs/limits.md). :class:`L
 from orchestrator.limits.accounts import account_limits
 from orchestrator.limits.actor import Keeper, KeeperLink, LimitKeeper
 from orchestrator.limits.book import LimitBook
-from orchestrator.limits.gate import KeeperAway, WorkerGate, WorkerLimits, finishing, in_game
+from orchestrator.limits.gate import KeeperAway, WorkerGate, WorkerLimits, go_on_with_decision, in_decision, in_game
 from orchestrator.limits.messages import AccountCounters, Counters
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "WorkerGate",
     "WorkerLimits",
     "account_limits",
-    "finishing",
+    "go_on_with_decision",
+    "in_decision",
     "in_game",
 ]

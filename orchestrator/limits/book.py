@@ -246,20 +246,25 @@ class LimitBook:
         for key, lane in account.held.items():
             if lane.wants and self._room(lane, slots[key]) > 0:
                 queues.setdefault(key[1], {})[key] = lane
+        short_usd = False
         while queues:
             model = account.models.next(queues)
             key = account.lanes.next(queues[model])
             lane = queues[model][key]
             want = lane.wants[0]
+            blocked = False
             if self._budget is not None and 0 < want.usd > self._budget - self._spent:
                 lane.wants.pop(0)  # Its worker is told, and gives it up.
+            elif blocked := want.usd > 0 and (short_usd or not self._affords(want.usd)):
+                # What is reserved comes back as decisions end: what needs no US dollars, as their calls do, goes on.
+                short_usd = True
             elif not self._put_by(account, lane, want, now):
                 return
             else:
                 lane.wants.pop(0)
                 account.models.charge(model, 1.0)
                 account.lanes.charge(key, 1.0 / _games(lane.report))
-            if not lane.wants or self._room(lane, slots[key]) <= 0:
+            if blocked or not lane.wants or self._room(lane, slots[key]) <= 0:
                 del queues[model][key]
                 if not queues[model]:
                     del queues[model]
@@ -277,7 +282,7 @@ class LimitBook:
             return False
         if account.tokens is not None and not account.tokens.can_lend(tokens, now):
             return False
-        if self._budget is not None and 0 < want.usd > self._budget - self._spent - self._reserved:
+        if not self._affords(want.usd):
             return False
         if account.requests is not None:
             account.requests.lend(1)
@@ -291,6 +296,10 @@ class LimitBook:
             self._reserved += want.usd
         lane.ready_requests += 1
         return True
+
+    def _affords(self, usd: float) -> bool:
+        """Whether so much is neither spent nor reserved."""
+        return usd <= 0 or self._budget is None or usd <= self._budget - self._spent - self._reserved
 
     def _counted(self, account: _Account) -> bool:
         return account.requests is not None or account.tokens is not None or self._budget is not None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from agents.llm.contract import CallFailed, FailureKind, Usage
 from agents.llm.models import ModelConfig
-from orchestrator.limits.lane import Lane, Purse, Waiting
+from orchestrator.limits.lane import Lane, Purse, Reserve, Waiting
 from orchestrator.limits.messages import HEARTBEAT_SECONDS, LEASE_SECONDS, Answer, LaneLease, Refusal, Report
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _RESOLUTION_SECONDS = 0.001
 
 _game: ContextVar[str] = ContextVar("game", default="")
 _sent: ContextVar[float] = ContextVar("sent")
-_finishing: ContextVar[bool] = ContextVar("finishing", default=False)
+_decision: ContextVar[_Decision | None] = ContextVar("decision", default=None)
 
 
 class KeeperAway(ConnectionError):
@@ -54,16 +54,26 @@ def in_game(game_id: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def finishing(begun: bool = True) -> Iterator[None]:
-    """Calls that begin within finish what has been ``begun`` and paid for: they are made whatever the budget says.
+def in_decision() -> Iterator[None]:
+    """Calls that are made within are those of one decision, which the budget never stops once it has begun.
 
-    What they cost is counted all the same, and reserved as long as there is something to reserve it from.
+    With the first call is reserved what that may cost, or what the costliest decision of its model so far did cost if
+    that is more. All calls are paid from it, and what is left in the end is free again.
     """
-    token = _finishing.set(begun)
+    made = _Decision()
+    token = _decision.set(made)
     try:
         yield
     finally:
-        _finishing.reset(token)
+        _decision.reset(token)
+        made.end()
+
+
+def go_on_with_decision() -> None:
+    """The present decision was begun by an earlier start: it is finished, though there be nothing left to reserve."""
+    decision = _decision.get()
+    if decision is not None:
+        decision.begun = True
 
 
 class WorkerLimits:
@@ -101,7 +111,7 @@ class WorkerLimits:
             self._task = None
         for lane in self._lanes.values():
             while lane.waiting:
-                lane.pop(self._clock()).ticket.cancel()
+                self._take(lane).ticket.cancel()
             lane.lapse()
         self._purse.free = 0.0
         self._scarce = True  # It wants nothing in store.
@@ -127,7 +137,7 @@ class WorkerLimits:
         ticket: asyncio.Future[_Permit] = asyncio.get_running_loop().create_future()
         call = Waiting(_game.get(), tokens, usd, now, ticket)
         lane.join(call)
-        self._wake.set()
+        self._let_go(lane, now)
         try:
             permit = await ticket
         except asyncio.CancelledError:
@@ -157,6 +167,12 @@ class WorkerLimits:
 
     # Letting calls go
 
+    def _take(self, lane: Lane[asyncio.Future[_Permit]]) -> Waiting[asyncio.Future[_Permit]]:
+        """A call that waits, to be told that it need not any more."""
+        call = next(lane.in_order())
+        lane.take(call, self._clock())
+        return call
+
     def _lane(self, account: str, model: str) -> Lane[asyncio.Future[_Permit]]:
         key = account, model
         if key not in self._lanes:
@@ -168,15 +184,15 @@ class WorkerLimits:
 
     def _begin(self, lane: Lane[asyncio.Future[_Permit]], tokens: int, usd: float, now: float) -> _Permit:
         need = lane.needed(tokens)
-        lane.begin(need, usd)
-        return _Permit(self, lane, need, usd, now)
+        return _Permit(self, lane, need, lane.begin(need, usd), now)
 
     def _let_go(self, lane: Lane[asyncio.Future[_Permit]], now: float) -> None:
         while (call := lane.first()) is not None:
             if 0 < call.usd > self._purse.left:
-                lane.pop(now).ticket.set_exception(self._too_dear(call.usd))
+                lane.take(call, now)
+                call.ticket.set_exception(self._too_dear(call.usd))
             elif self._open(lane, now) and lane.fits(call.tokens, call.usd):
-                lane.pop(now)
+                lane.take(call, now)
                 call.ticket.set_result(self._begin(lane, call.tokens, call.usd, now))
             else:
                 break
@@ -197,7 +213,8 @@ class WorkerLimits:
     def _too_dear(self, usd: float) -> CallFailed:
         left = max(self._purse.left, 0.0)
         return CallFailed(
-            FailureKind.BUDGET, f"the budget is used up: a call may cost ${usd:.4f}, ${left:.4f} are left (budget.usd)"
+            FailureKind.BUDGET,
+            f"the budget is used up: a decision may cost ${usd:.4f}, ${left:.4f} are left (budget.usd)",
         )
 
     # Reports
@@ -218,7 +235,7 @@ class WorkerLimits:
             self._task = None
             for lane in self._lanes.values():
                 while lane.waiting:
-                    lane.pop(self._clock()).ticket.set_exception(error)
+                    self._take(lane).ticket.set_exception(error)
 
     def _due(self, now: float) -> float | None:
         """Seconds until the next report; ``None`` where there is nothing to tell or to ask."""
@@ -233,7 +250,7 @@ class WorkerLimits:
             return max(0.0, self._again - since)
         if self._scarce and any(lane.changed for lane in lanes):
             return max(0.0, max(self._again, HEARTBEAT_SECONDS / 10) - since)
-        if self._purse.spent or any(not lane.idle for lane in lanes):
+        if self._purse.spent or self._purse.reserves or any(not lane.idle for lane in lanes):
             return max(0.0, HEARTBEAT_SECONDS - since)
         return None
 
@@ -306,12 +323,17 @@ class WorkerGate:
 
     async def acquire(self, estimate: Estimate) -> _Permit:
         """Wait for leave to make one attempt. Raises :class:`CallFailed` (``BUDGET``) where there will be none."""
-        try:
+        decision = _decision.get()
+        if decision is None:
             return await self._limits.acquire(self._lane, estimate)
-        except CallFailed as failure:
-            if failure.kind is not FailureKind.BUDGET or not _finishing.get():
-                raise
-        return await self._limits.acquire(self._lane, replace(estimate, cost_usd=0.0))
+        if decision.reserve is None and estimate.cost_usd > 0:
+            try:
+                whole = replace(estimate, cost_usd=max(estimate.cost_usd, self._lane.dearest))
+                return decision.take(await self._limits.acquire(self._lane, whole))
+            except CallFailed as failure:
+                if failure.kind is not FailureKind.BUDGET or not decision.begun:
+                    raise
+        return decision.take(await self._limits.acquire(self._lane, replace(estimate, cost_usd=0.0)))
 
     def rate_limited(self, retry_after: float | None) -> None:
         """The account's limit was hit by the last call of this task: all workers hold theirs."""
@@ -319,25 +341,68 @@ class WorkerGate:
 
 
 class _Permit:
-    __slots__ = ("_ended", "_lane", "_limits", "_tokens", "_usd", "sent")
+    """Leave to make one attempt, paid from ``reserve``, which is its own unless it belongs to a decision."""
+
+    __slots__ = ("_ended", "_tokens", "lane", "limits", "of_decision", "reserve", "sent")
 
     def __init__(
-        self, limits: WorkerLimits, lane: Lane[asyncio.Future[_Permit]], tokens: int, usd: float, sent: float
+        self, limits: WorkerLimits, lane: Lane[asyncio.Future[_Permit]], tokens: int, reserve: Reserve, sent: float
     ) -> None:
-        self._limits, self._lane, self._tokens, self._usd, self.sent = limits, lane, tokens, usd, sent
+        self.limits, self.lane, self.reserve, self.sent = limits, lane, reserve, sent
+        self.of_decision = False
+        self._tokens = tokens
         self._ended = False
 
     def settle(self, usage: Usage | None, cost_usd: float) -> None:
         """The attempt has ended; only the first call counts."""
         if not self._ended:
-            self._ended = True
             took = None if usage is None else usage.input + usage.output
-            self._lane.end(self.sent, self._tokens, took, self._usd, cost_usd)
-            self._limits.settled(self._lane)
+            self.lane.end(self.sent, self._tokens, took)
+            self.reserve.pay(cost_usd)
+            self._end()
 
     def unused(self) -> None:
         """The attempt was never made."""
         if not self._ended:
-            self._ended = True
-            self._lane.undo(self._tokens, self._usd)
-            self._limits.settled(self._lane)
+            self.lane.undo(self._tokens)
+            self._end()
+
+    def _end(self) -> None:
+        self._ended = True
+        if not self.of_decision:
+            self.reserve.give_back()
+        self.limits.settled(self.lane)
+
+
+class _Decision:
+    """A decision from its first call to its end."""
+
+    __slots__ = ("_first", "begun")
+
+    def __init__(self) -> None:
+        self.begun = False
+        """Whether it is finished even where the budget is used up."""
+        self._first: _Permit | None = None
+
+    @property
+    def reserve(self) -> Reserve | None:
+        """What is set aside for it, once it has made a call."""
+        return None if self._first is None else self._first.reserve
+
+    def take(self, permit: _Permit) -> _Permit:
+        """Have ``permit`` paid from what is set aside; what was for the first is for all."""
+        permit.of_decision = True
+        if self._first is None:
+            self._first = permit
+        else:
+            permit.reserve.give_back()
+            permit.reserve = self._first.reserve
+        return permit
+
+    def end(self) -> None:
+        """It makes no further call."""
+        if self._first is not None:
+            lane, reserve = self._first.lane, self._first.reserve
+            lane.dearest = max(lane.dearest, reserve.paid)
+            reserve.give_back()
+            self._first.limits.settled(lane)

@@ -36,26 +36,48 @@ class Waiting(Generic[Ticket]):
 
 
 class Purse:
-    """The US dollars of a worker: ``free`` for calls to come, ``reserved`` for those in flight."""
+    """The US dollars of a worker: ``free`` for calls to come, ``reserved`` for calls and decisions under way."""
 
     def __init__(self) -> None:
         self.free = 0.0
         self.reserved = 0.0
+        self.reserves = 0
+        """In so many parts."""
         self.spent = 0.0
         """Since the last report."""
         self.left = math.inf
         """What no call may cost more than, ever again."""
 
-    def reserve(self, usd: float) -> None:
-        """A call begins that may cost ``usd``."""
-        self.free -= usd
-        self.reserved += usd
-
     def settle(self, reserved: float, usd: float) -> None:
-        """A call that might have cost ``reserved`` has cost ``usd``; what exceeds it is not owed by calls to come."""
+        """``usd`` of what was ``reserved`` is spent; what exceeds it is not owed by calls to come."""
         self.reserved -= reserved
         self.free = max(self.free + reserved - usd, min(self.free, 0.0))
         self.spent += usd
+
+
+class Reserve:
+    """US dollars of a purse that are set aside for one call, or for all those of a decision."""
+
+    def __init__(self, purse: Purse, usd: float) -> None:
+        self.paid = 0.0
+        self._purse = purse
+        self._left = usd
+        purse.free -= usd
+        purse.reserved += usd
+        purse.reserves += 1
+
+    def pay(self, usd: float) -> None:
+        """A call has cost ``usd``."""
+        covered = min(self._left, usd)
+        self._left -= covered
+        self.paid += usd
+        self._purse.settle(covered, usd)
+
+    def give_back(self) -> None:
+        """There are no further calls; what is left is free again."""
+        self._purse.settle(self._left, 0.0)
+        self._left = 0.0
+        self._purse.reserves -= 1
 
 
 @dataclass(slots=True)
@@ -86,6 +108,8 @@ class Lane(Generic[Ticket]):
         self.in_flight = 0
         self.waiting = 0
         self.slots = 0
+        self.dearest = 0.0
+        """US dollars of the costliest decision so far."""
         self.requests: float = 0
         self.tokens: float = 0
         """Lent and not used; infinite where there is no such limit."""
@@ -107,40 +131,34 @@ class Lane(Generic[Ticket]):
 
     def paid(self, tokens: int, usd: float) -> bool:
         """Whether the lane holds all that a call takes, apart from a slot."""
-        return (
-            self.requests >= 1
-            and self.tokens >= min(tokens, self._most_tokens)
-            and (usd <= 0 or self._purse.free >= usd)
-        )
+        return self.requests >= 1 and self.tokens >= min(tokens, self._most_tokens) and self._affords(usd)
 
     def fits(self, tokens: int, usd: float) -> bool:
         """Whether a call may begin by what the lane holds."""
         return self.in_flight < self.slots and self.paid(tokens, usd)
 
-    def begin(self, tokens: int, usd: float) -> None:
-        """A call begins."""
+    def begin(self, tokens: int, usd: float) -> Reserve:
+        """A call begins; what is set aside for it."""
         self.in_flight += 1
         self.requests -= 1
         self.tokens -= tokens
-        self._purse.reserve(usd)
         told = self._told
         told.started += 1
         told.started_tokens += tokens
-        self._typical = Want(tokens, usd)
+        self._typical = Want(tokens, usd or self._typical.usd)
+        return Reserve(self._purse, usd)
 
-    def end(self, sent: float, tokens: int, took: int | None, usd: float, cost: float) -> None:
-        """A call ended that began with ``tokens`` and ``usd``; it took ``took`` (``None``: unknown) and ``cost``."""
+    def end(self, sent: float, tokens: int, took: int | None) -> None:
+        """A call ended that began with ``tokens``; it took ``took`` (``None``: unknown)."""
         self.in_flight -= 1
-        self._purse.settle(usd, cost)
         if took is not None and took != tokens:
             self._told.corrections.append((sent, tokens - took))
 
-    def undo(self, tokens: int, usd: float) -> None:
+    def undo(self, tokens: int) -> None:
         """A call that began was never sent."""
         self.in_flight -= 1
         self.requests += 1
         self.tokens += tokens
-        self._purse.settle(usd, 0.0)
         self._told.started -= 1
         self._told.started_tokens -= tokens
 
@@ -161,20 +179,25 @@ class Lane(Generic[Ticket]):
                 del self._games[call.game]
 
     def first(self) -> Waiting[Ticket] | None:
-        """The call whose turn it is."""
-        return next(iter(self._games.values()))[0] if self._games else None
+        """The call whose turn it is.
 
-    def pop(self, now: float) -> Waiting[Ticket]:
-        """Take the call whose turn it is; its game is then behind all others."""
-        game, calls = next(iter(self._games.items()))
-        del self._games[game]
-        call = calls.popleft()
+        While there are no US dollars for it, calls that need none go before it: they end decisions, which sets free
+        what it waits for.
+        """
+        if not self._games:
+            return None
+        first = next(iter(self._games.values()))[0]
+        return first if self._affords(first.usd) else next((call for call in self.in_order() if call.usd <= 0), first)
+
+    def take(self, call: Waiting[Ticket], now: float) -> None:
+        """A call waits no longer, for its turn has come; its game is then behind all others."""
+        calls = self._games.pop(call.game)
+        calls.remove(call)
         if calls:
-            self._games[game] = calls
+            self._games[call.game] = calls
         self.waiting -= 1
         self._told.waited += 1
         self._told.waited_seconds += now - call.since
-        return call
 
     def in_order(self) -> Iterator[Waiting[Ticket]]:
         """Calls that wait in the order in which they would go, as far as that can be said now."""
@@ -228,7 +251,11 @@ class Lane(Generic[Ticket]):
         requests, tokens = self.requests, self.tokens
         wants: list[Want] = []
         if not requests == tokens == free_usd == math.inf:
-            for call in islice(self.in_order(), MOST_WANTS):
+            first = self.first()
+            waiting = self.in_order()
+            if first is not None and first.usd <= 0:
+                waiting = iter(sorted(waiting, key=lambda call: call.usd > 0))
+            for call in islice(waiting, MOST_WANTS):
                 need = self.needed(call.tokens)
                 if requests >= 1 and tokens >= need and (call.usd <= 0 or free_usd >= call.usd):
                     requests -= 1
@@ -269,6 +296,9 @@ class Lane(Generic[Ticket]):
         self._then = now
         self._per_second += min(1.0, passed / _RATE_SECONDS) * (started / passed - self._per_second)
         self._stock = 0 if scarce else min(LARGEST_STOCK, math.ceil(self._per_second * _STOCK_SECONDS))
+
+    def _affords(self, usd: float) -> bool:
+        return usd <= 0 or self._purse.free >= usd
 
     def _calls_in(self, requests: float, tokens: float, usd: float) -> float:
         """For how many calls of the usual size so much is enough."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from virtual_time import run_virtual
 from agents.llm.client import Estimate
 from agents.llm.contract import CallFailed, Usage
 from agents.llm.models import ModelConfig, parse_model
-from orchestrator.limits import Counters, KeeperAway, LimitBook, WorkerLimits, account_limits, finishing, in_game
+from orchestrator.limits import Counters, KeeperAway, LimitBook, WorkerLimits, account_limits, in_decision, in_game
 from orchestrator.limits.messages import Answer, Report
 
 
@@ -110,11 +111,13 @@ class World:
         usage = Usage(*self.took)
         cost = of.price.cost(usage)
         made = 0
-        with in_game(name):
+        with in_game(name), contextlib.ExitStack() as under_way:
             while calls is None or calls > 0:
+                if made % decision == 0:
+                    under_way.close()
+                    under_way.enter_context(in_decision())
                 try:
-                    with finishing(made % decision > 0):
-                        permit = await gate.acquire(estimated)
+                    permit = await gate.acquire(estimated)
                 except CallFailed as failed:
                     self.failures.append(failed)
                     return
@@ -152,8 +155,9 @@ class World:
         self.server.committed.pop(worker, None)
 
     async def finish(self) -> None:
-        """Wait until all games are over."""
-        await asyncio.gather(*(task for tasks in self.tasks.values() for task in tasks))
+        """Wait until all games are over, which must not take for ever."""
+        async with asyncio.timeout(10_000):
+            await asyncio.gather(*(task for tasks in self.tasks.values() for task in tasks))
 
     async def end(self) -> Counters | None:
         """Stop all."""

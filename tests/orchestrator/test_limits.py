@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from limited_play import Server, World, model, play
 
 from agents.llm.client import Estimate
 from agents.llm.contract import CallFailed, FailureKind, Usage
-from agents.llm.models import Limits
+from agents.llm.models import Limits, ModelConfig
 from orchestrator.limits import WorkerLimits, account_limits, in_game
 from orchestrator.limits.messages import Answer, Report
 from orchestrator.limits.meter import Meter
@@ -141,9 +141,8 @@ def test_a_budget_is_used_to_the_end_however_much_estimates_exceed() -> None:
     assert 1.0 - 0.031 - ALWAYS < server.spent <= 1.0
 
 
-@pytest.mark.parametrize("games", [1, 10])
-def test_the_budget_stops_games_between_decisions_and_only_those_under_way_cost_more(games: int) -> None:
-    """Decisions of four calls: no first call is sent that the budget does not bear, and what has begun is finished."""
+def play_decisions(budget: float, games: int, took: tuple[int, int], of: ModelConfig) -> World:
+    """Two workers with so many games each, whose decisions take four calls that may cost $0.002."""
 
     async def script(world: World) -> None:
         for worker in ("w0", "w1"):
@@ -152,13 +151,28 @@ def test_the_budget_stops_games_between_decisions_and_only_those_under_way_cost_
                 world.game(worker, f"{worker}-{game}", world.models[0], decision=4)
         await world.finish()
 
-    world = play(script, models=[model(price=1.0)], budget=0.1, latency=0.5, took=(1000, 1000))
-    server, cost = world.server, 0.002
+    world = play(script, models=[of], budget=budget, latency=0.5, took=took)
     assert len(world.failures) == 2 * games
-    assert {calls % 4 for calls in server.games.values()} == {0}
-    # When the money had run out, each game had at most the last three calls of one decision before it.
-    assert 0.1 - cost - ALWAYS < server.spent <= 0.1 + 2 * games * 3 * cost + ALWAYS
-    assert server.spent > 0.1, "a decision was under way"
+    assert {calls % 4 for calls in world.server.games.values()} == {0}, "the budget stops games between decisions"
+    return world
+
+
+@settings(max_examples=12)
+@given(budget=st.floats(0.7, 1.5), games=st.integers(1, 20), output=st.integers(0, 1000), scarce=st.booleans())
+@example(budget=0.7, games=20, output=1000, scarce=True)
+def test_the_budget_stops_games_between_decisions_and_bears_all_their_calls(
+    budget: float, games: int, output: int, scarce: bool
+) -> None:
+    """Also where a call of a decision waits for slots, requests and tokens behind decisions that wait for dollars."""
+    of = model(in_flight=3, requests_per_minute=600, tokens_per_minute=600_000) if scarce else model()
+    server = play_decisions(budget, games, (1000, output), of).server
+    decision = 4 * (1000 + output) / 1e6
+    assert budget - max(decision, 0.002) - ALWAYS < server.spent <= budget + ALWAYS
+
+
+def test_decisions_cost_more_than_the_budget_only_while_it_is_not_known_what_they_cost() -> None:
+    """Twenty begin at once, each with the $0.002 that its first call may cost; its other three cost as much."""
+    assert 0.1 < play_decisions(0.1, 10, (1000, 1000), model()).server.spent <= 0.1 + 20 * 3 * 0.002 + ALWAYS
 
 
 def test_a_higher_budget_goes_on_where_a_lower_one_ended() -> None:
@@ -388,7 +402,7 @@ def test_no_call_is_lost_while_there_is_no_keeper() -> None:
 def test_too_dear_a_call_says_what_is_left_and_lets_a_cheaper_one_pass() -> None:
     async def script(world: World) -> None:
         gate = world.worker("w").gate(world.models[0])
-        with pytest.raises(CallFailed, match=r"a call may cost \$0\.5000, \$0\.2500 are left") as failed:
+        with pytest.raises(CallFailed, match=r"a decision may cost \$0\.5000, \$0\.2500 are left") as failed:
             await gate.acquire(Estimate(1, 1, 0.5))
         assert failed.value.kind is FailureKind.BUDGET
         (await gate.acquire(Estimate(1, 1, 0.2))).settle(Usage(1, 1), 0.2)

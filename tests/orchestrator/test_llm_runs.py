@@ -185,7 +185,7 @@ def test_a_budget_stops_a_run_between_two_decisions_and_a_higher_one_goes_on_wit
         config = llm_tournament(tmp_path, agents(server), usd=budget)
         report = run_tournament(config, io.StringIO())
         assert (report.exit_code, report.void) == (3, 0)
-        assert report.paused[0].startswith("llm is paused: the budget is used up: a call may cost $")
+        assert report.paused[0].startswith("llm is paused: the budget is used up: a decision may cost $")
         assert "a higher budget.usd goes on" in report.paused[0]
         assert answers_without_a_decision(config) == []
         of_it = [row["cost_usd"] for row in in_order[last - 2 :] if row["decision"] == in_order[last]["decision"]]
@@ -196,6 +196,22 @@ def test_a_budget_stops_a_run_between_two_decisions_and_a_higher_one_goes_on_wit
         assert server.requests == requests
         assert spent(config) == pytest.approx(cost)
         assert tables(config) == tables(other)
+
+
+def test_decisions_of_several_calls_in_many_games_at_once_are_finished_within_the_budget(
+    tmp_path: Path, cluster: str
+) -> None:
+    # A model that never calls a tool: each decision takes four calls, and with a short output its first call takes
+    # nearly what that may cost, and leaves nothing to the others.
+    with Loopback(*SLOW, "--rate", "prose=1") as server:
+        names = {"llm": llm(server.url, parameters={"max_tokens": 64}), "heuristic": HEURISTIC}
+        config = llm_tournament(tmp_path, names, games=24, workers=2, games_in_flight=8, usd=0.6, address=cluster)
+        report = run_tournament(config, io.StringIO())
+    assert (report.exit_code, report.void) == (3, 0)
+    assert answers_without_a_decision(config) == []
+    calls = run_of(config).calls().to_pylist()
+    assert {row["call"] for row in calls} == {0, 1, 2, 3}
+    assert 0.9 * 0.6 < spent(config) <= 0.6 + max(row["cost_usd"] for row in calls)
 
 
 def test_a_game_against_a_search_that_looks_at_the_clock_goes_on_with_nothing_paid_twice(
