@@ -20,13 +20,14 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from orchestrator.config import ConfigError, StorageConfig
+from orchestrator.config import StorageConfig
 from orchestrator.disks import FolderLock
 from orchestrator.journal import FILE_NAME, PART_KINDS, Spending
 from orchestrator.journal_tables import LAYOUT, TABLES
+from orchestrator.start import journal_place
 from orchestrator.writer import claim_run
 from results.checkpoint import Checkpoint, Part, checkpoint_epochs, write_checkpoint
-from results.location import Location, StorageError, first_line
+from results.location import StorageError, first_line
 from results.schema import SCHEMA_VERSION
 from results.store import Run
 
@@ -63,7 +64,8 @@ def migrate(storage: StorageConfig, name: str, say: Callable[[str], None]) -> bo
     run = Run.named(storage.root, name)
     if run.manifest.schema_version == SCHEMA_VERSION:
         return False
-    folder = _journal_folder(storage, run.location, name)
+    place = journal_place(storage, run.location, name)
+    folder = place if place.is_dir() else None
     lock = FolderLock(folder, f"run {name!r}") if folder is not None else None
     try:
         in_run = storage.journal_dir is None
@@ -156,14 +158,3 @@ def _spent(calls: pa.Table) -> dict[str, list[float]]:
     return {
         row["entrant"]: [row["game_id_count"], *(row[f"{name}_sum"] for name in names)] for row in summed.to_pylist()
     }
-
-
-def _journal_folder(storage: StorageConfig, location: Location, name: str) -> Path | None:
-    """Where the journal is, if there is one on this machine."""
-    if storage.journal_dir is not None:
-        folder = Path(storage.journal_dir).expanduser().absolute() / name
-    elif location.is_local:
-        folder = Path(location.path) / "journal"
-    else:
-        raise ConfigError(f"storage.journal_dir: must be given, where the journal of the run {name!r} is")
-    return folder if folder.is_dir() else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from orchestrator.calls import now_microseconds
-from orchestrator.config import ConfigError, TournamentConfig
+from orchestrator.config import ConfigError, StorageConfig, TournamentConfig
 from orchestrator.disks import FolderLock, require_local_disk
 from orchestrator.group_commit import GroupCommit
 from orchestrator.identity import check_same
@@ -126,14 +126,7 @@ def _settled(
 
 def journal_folder(config: TournamentConfig, location: Location) -> Path:
     """The journal's folder, made where it is missing, on a disk that is fit for it."""
-    if config.storage.journal_dir is not None:
-        folder = Path(config.storage.journal_dir).expanduser().absolute() / config.run
-    elif location.is_local:
-        folder = Path(location.path) / "journal"
-    else:
-        raise ConfigError(
-            f"storage.journal_dir: runs in {config.storage.root} need a folder on a local disk for the journal"
-        )
+    folder = journal_place(config.storage, location, config.run)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -141,3 +134,15 @@ def journal_folder(config: TournamentConfig, location: Location) -> Path:
         raise StorageError(f"{key}: cannot make {folder}: {error.strerror}") from error
     require_local_disk(folder)
     return folder
+
+
+def journal_place(storage: StorageConfig, location: Location, run: str) -> Path:
+    """The folder of the journal of ``run`` at ``location``, whether there is one or not.
+
+    Raises :class:`ConfigError` where ``storage.journal_dir`` has to name it and does not.
+    """
+    if storage.journal_dir is not None:
+        return Path(storage.journal_dir).expanduser().absolute() / run
+    if location.is_local:
+        return Path(location.path) / "journal"
+    raise ConfigError(f"storage.journal_dir: runs in {storage.root} need a folder on a local disk for the journal")

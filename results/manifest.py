@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 from results.schema import READABLE_VERSIONS, SCHEMA_VERSION
@@ -32,10 +32,6 @@ class Manifest:
     schema_version: int = SCHEMA_VERSION
     starts: tuple[Mapping[str, Any], ...] = field(default=())
     checkpointed: bool = False
-
-    def with_start(self, start: Mapping[str, Any]) -> Self:
-        """The same manifest with one start more."""
-        return replace(self, starts=(*self.starts, start))
 
     def to_json(self) -> str:
         """JSON text that people can read, ending in a newline."""

@@ -77,9 +77,7 @@ def test_a_run_whose_driver_is_killed_three_times_holds_the_games_of_an_undistur
             child.kill()
             killed = time.monotonic()
             child.wait()
-            wait_until(
-                lambda processes=processes: not any(map(born, processes)), "all that it had started ended"
-            )
+            wait_until(lambda processes=processes: not any(map(born, processes)), "all that it had started ended")
             assert time.monotonic() - killed < RULED_SECONDS
         finally:
             end(child)

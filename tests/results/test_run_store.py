@@ -195,9 +195,8 @@ def test_tables_of_the_aggregation_are_asked_for_before_they_exist(tmp_path):
 
 def test_a_manifest_comes_back_as_it_was_written(place):
     run = new_run(place)
-    started = replace(MANIFEST, identity={"agents": {"é": [1, 2.5, None]}}).with_start(
-        {"at": "2024-01-01", "workers": 2}
-    )
+    start = {"at": "2024-01-01", "workers": 2}
+    started = replace(MANIFEST, identity={"agents": {"é": [1, 2.5, None]}}, starts=(start,), checkpointed=True)
     run.write_manifest(started)
     assert Run.open(place).manifest == started
     assert run.manifest == started
