@@ -101,15 +101,15 @@ def test_games_of_a_lost_machine_go_on_elsewhere_from_what_was_shipped(
         assert not Location.parse(storage.root).child("r", "in_flight").sizes()
 
 
-def command(root: str, journals: Path, cluster: str, *more: str) -> list[str]:
-    """A tournament of the stand-in game as one gives it in a shell."""
+def command(root: str, journals: Path, cluster: str, work: int = 4_000) -> list[str]:
+    """A tournament of the stand-in game, of ``work`` a turn, as one gives it in a shell."""
     return [
-        *(sys.executable, "-m", "jobs.tournament", "game=standin", "options={turns: 40, work: 4000}", "run=r"),
+        *(sys.executable, "-m", "jobs.tournament", "game=standin", f"options={{turns: 40, work: {work}}}", "run=r"),
         "agents=[random,scripted_first]",
         "tournament.games_per_pair=120",
         *("cluster=address", f"cluster.address={cluster}", "cluster.workers=1", "cluster.batch_seconds=0.2"),
         *("storage=s3", f"storage.root={root}", f"storage.journal_dir={journals}", "storage.part_seconds=0.5"),
-        *("storage.flush_seconds=1", "storage.writer_seconds=8", "storage.patience_seconds=2", *more),
+        *("storage.flush_seconds=1", "storage.writer_seconds=8", "storage.patience_seconds=2"),
     ]
 
 
@@ -125,21 +125,19 @@ def test_a_driver_that_stood_still_until_another_had_the_run_ends_and_alters_not
     store: ObjectStore, tmp_path: Path, cluster: str
 ) -> None:
     root = f"s3://{store.bucket()}/runs"
-    suspended = subprocess.Popen(command(root, tmp_path / "first", cluster), stderr=subprocess.PIPE, text=True)
+    # Of games so long that the first driver is still at them when the second has started and watched it.
+    first, second = (command(root, tmp_path / name, cluster, work=16_000) for name in ("first", "second"))
+    suspended = subprocess.Popen(first, stderr=subprocess.PIPE, text=True)
     try:
         wait_until(lambda: suspended.poll() is None and done(tmp_path / "first") >= 10, "it was playing")
-        refused = subprocess.run(
-            command(root, tmp_path / "second", cluster), capture_output=True, text=True, check=False
-        )
+        refused = subprocess.run(second, capture_output=True, text=True, check=False)
         assert refused.returncode == 2
         assert f"run 'r' is being written by process {suspended.pid} on " in refused.stderr
         assert "Traceback" not in refused.stderr
         os.kill(suspended.pid, signal.SIGSTOP)
-        second = subprocess.run(
-            command(root, tmp_path / "second", cluster), capture_output=True, text=True, check=False
-        )
-        assert second.returncode == 0, second.stderr
-        assert f"run 'r' was being written by process {suspended.pid} on " in second.stderr
+        after = subprocess.run(second, capture_output=True, text=True, check=False)
+        assert after.returncode == 0, after.stderr
+        assert f"run 'r' was being written by process {suspended.pid} on " in after.stderr
         before = Run.open(Location.parse(root).child("r")).games().sort_by("game_id")
         os.kill(suspended.pid, signal.SIGCONT)
         said = suspended.communicate()[1]
