@@ -21,6 +21,8 @@ from results.location import Location, StorageError
 
 _WORKER: Final = "ray::GameWorker"
 _LOOK_SECONDS: Final = 0.5
+_BETWEEN_SECONDS: Final = 3.0
+"""At most so often is it looked at once games are being played: looking takes from the same processors."""
 
 Play = Callable[[TournamentConfig, io.StringIO], Report]
 """Plays a tournament; at the top of a module, so that another process finds it."""
@@ -75,8 +77,12 @@ class WatchedRun:
         """
         if self.report is not None:
             return
-        due = 0.0
+        due = looked = 0.0
         while not self._ours.poll(_LOOK_SECONDS):
+            now = time.monotonic()
+            if self.last is not None and now - looked < _BETWEEN_SECONDS:
+                continue
+            looked = now
             sample = self._sample()
             if sample is not None and self._is_later(sample):
                 self.last = sample
