@@ -118,8 +118,8 @@ class WatchedRun:
             return None
         pid = self._process.pid
         assert pid is not None
-        if status is None or status.process != pid:
-            return None
+        if status is None or status.process != pid or status.done >= status.total:
+            return None  # Not begun, or it is all played and the end takes processor time, but not for games.
         below = list(descendants(pid))
         self.peak_mb = max(self.peak_mb, sum(map(_resident_megabytes, [pid, *below])))
         workers = sorted(each for each in below if process_name(each).startswith(_WORKER))
