@@ -140,6 +140,7 @@ class Dispatcher:
         self._servers = {name for name in _SERVERS if children(os.getpid(), name)}
         self._ray_has_ended = False
         """A server of an embedded Ray is gone, without which no worker can be started or reached."""
+        self._closing = False
         self._expected = time.monotonic() + _START_SECONDS
 
     def run(self) -> None:
@@ -320,7 +321,7 @@ class Dispatcher:
             return
         self._pool.remove(handle.name)
         self._staff.died_starting(death.detail)
-        self._staff.keep_up()
+        self._keep_up()
 
     def _take(self, replies: Sequence[Reply], back: Sequence[Lease]) -> None:
         """Commit what came back, count it, and put back what did not come to a result."""
@@ -456,7 +457,7 @@ class Dispatcher:
         games = sum(len(lease.tries) for lease in leases)
         self._display.say(f"{worker} is lost with {games} games, which are played again: {detail}")
         self._providers.lost(worker)
-        self._staff.keep_up()
+        self._keep_up()
         self._watches.forget(worker)
         self._calls = {reference: lease for reference, lease in self._calls.items() if lease.worker != worker}
         for lease in leases:
@@ -493,14 +494,22 @@ class Dispatcher:
         if now - self._looked < LOOK_SECONDS:
             return
         self._looked = now
-        self._ray_has_ended = any(not children(os.getpid(), name) for name in self._servers)
-        self._staff.keep_up()
+        self._keep_up()
         if now > self._expected:
             self._expected = float("inf")
             self._display.say("no game worker is ready yet: the cluster has no free processor, or is slow to start one")
         self._watches.ask(self._pool.handles.values())
         for lease in self._leases.lapsed():
             self._lapsed(lease)
+
+    def _keep_up(self) -> None:
+        """Start workers that are missing, unless none is needed any more or Ray's servers on this machine have ended.
+
+        Whoever asks a Ray for a worker that has ended waits for a minute, and is then ended by it.
+        """
+        self._ray_has_ended = any(not children(os.getpid(), name) for name in self._servers)
+        if not self._ray_has_ended and not self._closing and not self._stop():
+            self._staff.keep_up()
 
     def _answered(self, worker: str, progress: Progress | None) -> None:
         """A worker has told how far it is, or died: end a game that is over its time."""
@@ -526,6 +535,7 @@ class Dispatcher:
 
     def _wind_up(self) -> None:
         """After a stop: let games under way come to their end for a short while, and commit what came."""
+        self._closing = True
         for handle in self._pool.handles.values():
             if handle.ready:
                 handle.actor.stop.remote()

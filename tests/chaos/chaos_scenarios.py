@@ -293,11 +293,23 @@ def gcs_killed(scene: Scene) -> tuple[str, Path]:
 
 @scenario("Ctrl-C, then SIGTERM", in_the_air=0)
 def stopped(scene: Scene) -> tuple[str, Path]:
-    for share, number in ((0.3, signal.SIGINT), (0.6, signal.SIGTERM)):
+    # A terminal's Ctrl-C reaches Ray's servers too.
+    for share, number, send in ((0.3, signal.SIGINT, os.killpg), (0.6, signal.SIGTERM, os.kill)):
         with scene.here() as driver:
             driver.reach(share)
-            os.killpg(driver.process.pid, number)
+            send(driver.process.pid, number)
             driver.end(RESUMABLE)
+    with scene.here() as driver:
+        driver.end(DONE)
+        return "nothing stayed behind; the same command went on", driver.run
+
+
+@scenario("SIGTERM for Ray's servers too, as batch systems send it", in_the_air=WORKERS * IN_FLIGHT)
+def stopped_with_all(scene: Scene) -> tuple[str, Path]:
+    with scene.here() as driver:
+        driver.reach(0.5)
+        os.killpg(driver.process.pid, signal.SIGTERM)
+        driver.end(RESUMABLE)
     with scene.here() as driver:
         driver.end(DONE)
         return "nothing stayed behind; the same command went on", driver.run
