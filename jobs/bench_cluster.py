@@ -204,8 +204,9 @@ class SimulatedPool(WorkerPool):
         self._started += 1
         return _SimulatedWorker(self._hosts[self._started % _HOSTS], name)
 
-    def end(self, actor: Any) -> None:
+    def end(self, actor: Any) -> bool:
         """Let it be."""
+        return True
 
     def close(self) -> None:
         """End the hosts."""

@@ -19,6 +19,7 @@ from orchestrator.config import ClusterConfig, ConfigError
 from orchestrator.package import product_folder
 from orchestrator.play import Setup, one_line
 from orchestrator.processes import children
+from orchestrator.servers import end_actor
 from orchestrator.workers import HEARING, Errand, GameWorker
 
 _HEARTBEAT_SECONDS = 1.5
@@ -281,9 +282,9 @@ class WorkerPool:
         """Start the actor of a worker, with those options for Ray."""
         return self._class.options(**place).remote(self._setup, name)
 
-    def end(self, actor: Any) -> None:
-        """End the actor of a worker at once."""
-        self._ray.kill(actor, no_restart=True)
+    def end(self, actor: Any) -> bool:
+        """End the actor of a worker at once; whether Ray was told."""
+        return end_actor(actor)
 
     @property
     def starting(self) -> dict[Any, WorkerHandle]:
@@ -294,18 +295,20 @@ class WorkerPool:
         """A worker has answered its greeting and is ready."""
         self._hellos.pop(reference).ready = True
 
-    def remove(self, name: str) -> None:
-        """End a worker at once, whatever it does."""
+    def remove(self, name: str) -> bool:
+        """End a worker at once, whatever it does; whether Ray was told."""
         handle = self.handles.pop(name, None)
-        if handle is not None:
-            self._hellos = {ref: other for ref, other in self._hellos.items() if other is not handle}
-            self.end(handle.actor)
+        if handle is None:
+            return True
+        self._hellos = {ref: other for ref, other in self._hellos.items() if other is not handle}
+        return self.end(handle.actor)
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers. Where the head is away they hear of this process no more, and end by themselves."""
         self._closed.set()
         for name in list(self.handles):
-            self.remove(name)
+            if not self.remove(name):
+                break
 
     def _heartbeat(self) -> None:
         while not self._closed.wait(_HEARTBEAT_SECONDS):

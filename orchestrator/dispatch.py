@@ -24,7 +24,6 @@ play is taken out (:mod:`orchestrator.staff`), and what it failed does not count
 
 from __future__ import annotations
 
-import os
 import pickle
 import time
 import zlib
@@ -47,11 +46,11 @@ from orchestrator.leases import Attention, Lease, LeaseBook, Try
 from orchestrator.outcomes import Outcomes
 from orchestrator.parts import PartWriter
 from orchestrator.play import FailureCause, Setup
-from orchestrator.processes import children
 from orchestrator.progress import ProgressDisplay, Standing, duration
 from orchestrator.providers import Providers
 from orchestrator.reporting import Reporting
 from orchestrator.schedule import Schedule
+from orchestrator.servers import Servers
 from orchestrator.staff import Staff
 from orchestrator.watching import GRACE_SECONDS, LOOK_SECONDS, Watches
 from orchestrator.workers import LONGEST_BATCH_SECONDS, SILENCE_SECONDS, Errand, Progress, Reply
@@ -71,7 +70,6 @@ _STOP_SECONDS: Final = 4.0
 """How long games under way may take to come to their end after a stop was asked for."""
 _MOST_SPARED: Final = 3
 """A game that is lost more often with workers that seem to have ended by themselves is suspected all the same."""
-_SERVERS: Final = ("raylet", "gcs_server")
 _START_SECONDS: Final = 30.0
 """A watcher is told where no worker is ready after so long."""
 _WORKERS_OWN: Final = frozenset(
@@ -136,15 +134,21 @@ class Dispatcher:
         self._watches = Watches(self._leases, limits.game_seconds)
         self._batch = 1
         self._looked = 0.0
-        # The servers of an embedded Ray; one that was joined has none here.
-        self._servers = {name for name in _SERVERS if children(os.getpid(), name)}
-        self._ray_has_ended = False
-        """A server of an embedded Ray is gone, without which no worker can be started or reached."""
+        self._servers = Servers()
+        self._ended: str | None = None
+        """Ray's servers are gone for good; this says which."""
+        self._reachable = True
         self._closing = False
         self._expected = time.monotonic() + _START_SECONDS
 
     def run(self) -> None:
         """Play until all games have a result or a stop is asked for."""
+        try:
+            self._run()
+        finally:
+            self._servers.close()
+
+    def _run(self) -> None:
         until = float("inf")
         while not self._stop() and time.monotonic() < until:
             drain = self._reporting.drain_seconds()
@@ -161,15 +165,13 @@ class Dispatcher:
             self._check_grants()
             self._take_out_unfit()
             self._look_after()
-            if self._ray_has_ended:
-                self._display.say(
-                    "Ray on this machine has ended; what was played is kept, and the same command goes on"
-                )
+            if self._ended is not None:
+                self._display.say(f"{self._ended}; what was played is kept, and the same command goes on")
                 return
             self._display.update()
             self._reporting.update(self._leases.games(), sum(one.ready for one in self._pool.handles.values()))
             self._parts.check()
-            self._providers.check()
+            self._providers.check(self._reachable)
         self._wind_up()
 
     # Sending
@@ -503,12 +505,10 @@ class Dispatcher:
             self._lapsed(lease)
 
     def _keep_up(self) -> None:
-        """Start workers that are missing, unless none is needed any more or Ray's servers on this machine have ended.
-
-        Whoever asks a Ray for a worker that has ended waits for a minute, and is then ended by it.
-        """
-        self._ray_has_ended = any(not children(os.getpid(), name) for name in self._servers)
-        if not self._ray_has_ended and not self._closing and not self._stop():
+        """Start workers that are missing, unless none is needed any more or Ray's servers cannot be asked for them."""
+        self._ended = self._servers.ended
+        self._reachable = self._ended is None and not self._servers.away
+        if self._reachable and not self._closing and not self._stop():
             self._staff.keep_up()
 
     def _answered(self, worker: str, progress: Progress | None) -> None:
@@ -542,4 +542,4 @@ class Dispatcher:
         until = time.monotonic() + _STOP_SECONDS
         while len(self._leases) and time.monotonic() < until:
             self._collect(_TICK_SECONDS)
-            self._providers.check()
+            self._providers.check(self._reachable)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from orchestrator.servers import end_actor
+
 SECONDS: Final = 5.0
 """How often what has changed is passed on. Ray exports every ten seconds."""
 
@@ -122,7 +124,7 @@ class RunMetrics:
             import ray
 
             ray.wait([last], timeout=1.0)
-            ray.kill(self._actor)
+            end_actor(self._actor)
 
 
 def metrics_addresses() -> list[str]:

@@ -115,12 +115,15 @@ class Providers:
         if self._keeper is not None:
             self._keeper.close()
 
-    def check(self) -> None:
-        """To be called at every turn: raises what went wrong with the journal, and looks after the keeper."""
+    def check(self, reachable: bool) -> None:
+        """To be called at every turn: raises what went wrong with the journal, and looks after the keeper.
+
+        Where Ray's servers are not ``reachable`` no keeper can be put in the place of another.
+        """
         if self._ledger is not None:
             self._ledger.check()
         now = time.monotonic()
-        if self._keeper is not None and now - self._looked >= _LOOK_SECONDS:
+        if reachable and self._keeper is not None and now - self._looked >= _LOOK_SECONDS:
             self._looked = now
             self._counters = self._keeper.look()
 

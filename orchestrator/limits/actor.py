@@ -11,6 +11,7 @@ from agents.llm.models import Limits
 from orchestrator.limits.book import LimitBook
 from orchestrator.limits.gate import KeeperAway
 from orchestrator.limits.messages import Answer, Counters, Report
+from orchestrator.servers import end_actor
 
 _NUMBER = "#"
 """Between the name of the keepers and the number of each; the highest is the one in office."""
@@ -89,7 +90,7 @@ class Keeper:
 
     def close(self) -> None:
         """End the keeper."""
-        self._ray.kill(self._actor)
+        end_actor(self._actor)
 
     def _start(self, recent: bool, heir: bool) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy

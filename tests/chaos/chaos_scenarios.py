@@ -176,28 +176,37 @@ def raylet_killed(scene: Scene) -> tuple[str, Path]:
         return "no game suffered", driver.run
 
 
-def add_and_wait(scene: Scene) -> float:
+ONE_AT_A_TIME = "cluster.games_in_flight=1"
+"""So that the run lasts long enough for what has to come about meanwhile."""
+
+
+def add_and_wait(scene: Scene, driver: Driver) -> float:
     """Add a node; returns after how many seconds it had a worker."""
     raylet = scene.machines.add()
     added = time.monotonic()
-    wait_until(lambda: scene.machines.workers(raylet), "the new node got a worker")
+
+    def has_worker() -> bool:
+        driver.must_run()
+        return bool(scene.machines.workers(raylet))
+
+    wait_until(has_worker, "the new node got a worker")
     return time.monotonic() - added
 
 
 @scenario("a node is added, as many workers as were asked for", in_the_air=0)
 def node_added(scene: Scene) -> tuple[str, Path]:
-    with scene.there("cluster.workers=3") as driver:
+    with scene.there("cluster.workers=3", ONE_AT_A_TIME) as driver:
         driver.reach(0.2)
-        waited = add_and_wait(scene)
+        waited = add_and_wait(scene, driver)
         driver.end(DONE)
         return f"it had a worker after {waited:.1f} s", driver.run
 
 
 @scenario("nodes come and go, workers follow", in_the_air=IN_FLIGHT)
 def nodes_followed(scene: Scene) -> tuple[str, Path]:
-    with scene.there("cluster.workers=null") as driver:
+    with scene.there("cluster.workers=null", ONE_AT_A_TIME) as driver:
         driver.reach(0.2)
-        waited = add_and_wait(scene)
+        waited = add_and_wait(scene, driver)
         scene.machines.switch_off(scene.machines.raylets[0])
         driver.end(DONE)
         return f"a new node had a worker after {waited:.1f} s, an old one was lost", driver.run
@@ -209,13 +218,41 @@ def node_broken(scene: Scene) -> tuple[str, Path]:
     broken.mkdir()
     (broken / "sitecustomize.py").write_text("import sys\nsys.modules['engine.standin'] = None\n")
     scene.machines.add({"PYTHONPATH": os.pathsep.join([str(broken), *filter(None, [os.environ.get("PYTHONPATH")])])})
-    # One after the other, so that the run lasts until the third worker is there.
-    with scene.there("cluster.workers=3", "limits.max_attempts=1", "cluster.games_in_flight=1") as driver:
+    with scene.there("cluster.workers=3", "limits.max_attempts=1", ONE_AT_A_TIME) as driver:
         driver.end(DONE)
         named = [line for line in driver.said.splitlines() if "taken out" in line]
         if not named:
             raise Miss(f"no worker was named: {driver.said[-500:]}")
         return "its worker was taken out and named; no game became void", driver.run
+
+
+@scenario("the head of the cluster is lost", in_the_air=0)
+def head_lost(scene: Scene) -> tuple[str, Path]:
+    with scene.there() as driver:
+        driver.reach(0.2)
+        os.kill(scene.machines.head_server, signal.SIGKILL)
+        driver.end(DONE)
+        scene.close()
+        _no_blame(driver)
+        return "the workers that were there played all", driver.run
+
+
+@scenario("the head of the cluster is lost, and all workers", in_the_air=WORKERS * IN_FLIGHT)
+def cluster_lost(scene: Scene) -> tuple[str, Path]:
+    with scene.there() as driver:
+        driver.reach(0.3)
+        os.kill(scene.machines.head_server, signal.SIGKILL)
+        for worker in scene.machines.workers():
+            os.kill(worker, signal.SIGKILL)
+        lost = time.monotonic()
+        driver.end(RESUMABLE)
+        waited = time.monotonic() - lost
+        if "the head of the Ray cluster at " not in driver.said:
+            raise Miss(f"it did not say why it ended: {driver.said[-500:]}")
+    scene.close()
+    with scene.there() as driver:
+        driver.end(DONE)
+        return f"ended after {waited:.0f} s; the same command went on with another cluster", driver.run
 
 
 # The driver's side

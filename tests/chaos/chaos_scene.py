@@ -150,6 +150,11 @@ class Machines:
         """The head's raylet."""
         return self.raylet(self._cluster.head_node)
 
+    @property
+    def head_server(self) -> int:
+        """The process of the head that knows of all nodes and actors."""
+        return int(self._cluster.head_node.all_processes["gcs_server"][0].process.pid)
+
     def switch_off(self, raylet: int) -> None:
         """End all processes of a node at once, as when its machine is switched off."""
         for pid in (raylet, *descendants(raylet)):
@@ -301,7 +306,7 @@ class Scene:
         self._undisturbed: dict[tuple[str, ...], tuple[Path, int]] = {}
 
     def close(self) -> None:
-        """End the machines."""
+        """End the machines; whoever asks for :attr:`machines` afterwards has others."""
         if self._machines is not None:
             self._machines.__exit__()
             self._machines = None
