@@ -115,7 +115,7 @@ def worker_killed(scene: Scene) -> tuple[str, Path]:
         driver.reach(0.4)
         victim = scene.machines.workers()[0]
         os.kill(victim, signal.SIGKILL)
-        wait_until(lambda: len(set(scene.machines.workers()) - {victim}) == WORKERS, "another worker came")
+        driver.see(lambda: len(set(scene.machines.workers()) - {victim}) == WORKERS, "another worker came")
         driver.end(DONE)
         return "another one took its place", driver.run
 
@@ -126,7 +126,7 @@ def worker_suspended(scene: Scene) -> tuple[str, Path]:
         driver.reach(0.4)
         victim = scene.machines.workers()[0]
         os.kill(victim, signal.SIGSTOP)
-        wait_until(lambda: not born(victim), "the worker that stood still was ended")
+        driver.see(lambda: not born(victim), "the worker that stood still was ended")
         driver.end(DONE)
         return "ended by the driver, its games were played by others", driver.run
 
@@ -140,7 +140,7 @@ def node_suspended(scene: Scene) -> tuple[str, Path]:
         os.kill(raylet, signal.SIGSTOP)
         os.kill(worker, signal.SIGSTOP)
         before = scene.endpoint.requests
-        wait_until(lambda: scene.endpoint.requests > before + 2 * IN_FLIGHT, "the others played its games")
+        driver.see(lambda: scene.endpoint.requests > before + 2 * IN_FLIGHT, "the others played its games")
         time.sleep(4.0)
         driver.must_run()
         os.kill(worker, signal.SIGCONT)
@@ -184,12 +184,7 @@ def add_and_wait(scene: Scene, driver: Driver) -> float:
     """Add a node; returns after how many seconds it had a worker."""
     raylet = scene.machines.add()
     added = time.monotonic()
-
-    def has_worker() -> bool:
-        driver.must_run()
-        return bool(scene.machines.workers(raylet))
-
-    wait_until(has_worker, "the new node got a worker")
+    driver.see(lambda: scene.machines.workers(raylet), "the new node got a worker")
     return time.monotonic() - added
 
 
@@ -260,11 +255,12 @@ def cluster_lost(scene: Scene) -> tuple[str, Path]:
 
 @scenario("the keeper of the limits is killed", in_the_air=0)
 def keeper_killed(scene: Scene) -> tuple[str, Path]:
-    with scene.there() as driver:
-        driver.reach(0.3)
-        first = scene.machines.keeper()
-        os.kill(first, signal.SIGKILL)
-        wait_until(lambda: scene.machines.keeper() != first, "another keeper came")
+    with scene.there(ONE_AT_A_TIME) as driver:
+        driver.reach(0.2)
+        driver.see(scene.machines.keepers, "there was a keeper of the limits")
+        first = scene.machines.keepers()
+        os.kill(first[0], signal.SIGKILL)
+        driver.see(lambda: set(scene.machines.keepers()) - set(first), "another keeper came")
         driver.end(DONE)
         return "another one took its place", driver.run
 

@@ -165,16 +165,10 @@ class Machines:
         found = {pid for one in ([raylet] if raylet else self.raylets) for pid in children(one, "ray::GameWorker")}
         return sorted(found)
 
-    def keeper(self) -> int:
-        """The process that keeps the limits."""
-        found: list[int] = []
-
-        def there() -> bool:
-            found[:] = [pid for one in (self.head, *self.raylets) for pid in children(one, "ray::LimitKeeper")]
-            return bool(found)
-
-        wait_until(there, "there is a keeper of the limits")
-        return found[0]
+    def keepers(self) -> list[int]:
+        """The process that keeps the limits, if it is there. Ray names it after its class or, in a call, after itself."""
+        names = ("ray::LimitKeeper", "ray::limits ")
+        return [pid for one in (self.head, *self.raylets) for name in names for pid in children(one, name)]
 
     def remove(self, raylet: int) -> None:
         """Forget a node that was killed, and end what is left of it."""
@@ -244,15 +238,21 @@ class Driver:
         if self.process.poll() is not None:
             raise Miss(f"the tournament ended by itself with {self.process.returncode}: {self.said[-500:]}")
 
+    def see(self, condition: Callable[[], Any], what: str) -> None:
+        """Wait for ``condition`` while the tournament goes on. Raises :class:`Miss` where that ends first."""
+
+        def met() -> bool:
+            if condition():
+                return True
+            self.must_run()
+            return False
+
+        wait_until(met, what)
+
     def reach(self, requests: float) -> None:
         """Wait until so many requests have come; a share of those of the undisturbed run, from 0 to 1."""
         wanted = self.scene.undisturbed_requests * requests
-
-        def there() -> bool:
-            self.must_run()
-            return self.scene.endpoint.requests >= wanted
-
-        wait_until(there, f"{wanted:.0f} requests came")
+        self.see(lambda: self.scene.endpoint.requests >= wanted, f"{wanted:.0f} requests came")
 
     def journal(self, query: str) -> Any:
         """The first value of a query of the journal; 0 before there is one."""
