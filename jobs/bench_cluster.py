@@ -204,9 +204,8 @@ class SimulatedPool(WorkerPool):
         self._started += 1
         return _SimulatedWorker(self._hosts[self._started % _HOSTS], name)
 
-    def end(self, actor: Any) -> bool:
+    def end(self, actor: Any) -> None:
         """Let it be."""
-        return True
 
     def close(self) -> None:
         """End the hosts."""

@@ -24,7 +24,7 @@ from orchestrator.halt import RunHalted
 from orchestrator.schedule import Schedule, check_balance
 from orchestrator.tournament import check_settings
 from results import Run, StorageError
-from results.location import Location
+from results.location import Location, StorageUnreachable, first_line
 
 
 @dataclass
@@ -110,7 +110,11 @@ def play(config: TournamentJob, tournament: TournamentConfig) -> int:
         run = Run.named(config.storage.root, config.run)
         found = aggregated(run, config.ratings)
         found.write(run)
-    except (StorageError, OSError) as error:
+    except (StorageUnreachable, OSError) as error:
+        not_rated = f"all games are kept, but not rated: {first_line(error)}"
+        print(f"jobs.tournament: {not_rated}; once this is mended the same command rates them", file=sys.stderr)
+        return ExitCode.INCOMPLETE
+    except StorageError as error:
         print(f"jobs.tournament: all games are kept, but not rated: {error}", file=sys.stderr)
         return ExitCode.FAULT
     print(standings(found))

@@ -265,6 +265,7 @@ class WorkerPool:
         self._hellos: dict[Any, WorkerHandle] = {}
         self._closed = threading.Event()
         self.handles: dict[str, WorkerHandle] = {}
+        self._ending: threading.Thread | None = None
         for _ in range(workers):
             self.add()
         threading.Thread(target=self._heartbeat, name="heartbeat", daemon=True).start()
@@ -282,9 +283,10 @@ class WorkerPool:
         """Start the actor of a worker, with those options for Ray."""
         return self._class.options(**place).remote(self._setup, name)
 
-    def end(self, actor: Any) -> bool:
-        """End the actor of a worker at once; whether Ray was told."""
-        return end_actor(actor)
+    def end(self, actor: Any) -> None:
+        """End the actor of a worker at once; one at a time where the head is away, the others end by themselves."""
+        if self._ending is None or not self._ending.is_alive():
+            self._ending = end_actor(actor)
 
     @property
     def starting(self) -> dict[Any, WorkerHandle]:
@@ -295,20 +297,18 @@ class WorkerPool:
         """A worker has answered its greeting and is ready."""
         self._hellos.pop(reference).ready = True
 
-    def remove(self, name: str) -> bool:
-        """End a worker at once, whatever it does; whether Ray was told."""
+    def remove(self, name: str) -> None:
+        """End a worker at once, whatever it does."""
         handle = self.handles.pop(name, None)
-        if handle is None:
-            return True
-        self._hellos = {ref: other for ref, other in self._hellos.items() if other is not handle}
-        return self.end(handle.actor)
+        if handle is not None:
+            self._hellos = {ref: other for ref, other in self._hellos.items() if other is not handle}
+            self.end(handle.actor)
 
     def close(self) -> None:
         """End all workers. Where the head is away they hear of this process no more, and end by themselves."""
         self._closed.set()
         for name in list(self.handles):
-            if not self.remove(name):
-                break
+            self.remove(name)
 
     def _heartbeat(self) -> None:
         while not self._closed.wait(_HEARTBEAT_SECONDS):

@@ -167,7 +167,9 @@ class Dispatcher:
             self._look_after()
             if self._ended is not None:
                 self._display.say(f"{self._ended}; what was played is kept, and the same command goes on")
-                return
+                if self._servers.embedded:
+                    return  # With all its workers.
+                break
             self._display.update()
             self._reporting.update(self._leases.games(), sum(one.ready for one in self._pool.handles.values()))
             self._parts.check()

@@ -24,10 +24,10 @@ _PATIENCE_SECONDS: Final = 30.0
 being played meanwhile go on: workers answer without it."""
 
 
-def end_actor(actor: Any) -> bool:
-    """End an actor at once; whether Ray was told.
+def end_actor(actor: Any) -> threading.Thread:
+    """End an actor at once, with a thread that has told Ray so when it ends.
 
-    It is told through the head, and does not come back from that while the head is away: this goes on after a moment.
+    Ray is told through its head, and does not come back from that while the head is away: this does after a moment.
     """
     import ray
 
@@ -38,18 +38,19 @@ def end_actor(actor: Any) -> bool:
     thread = threading.Thread(target=tell, name="end", daemon=True)
     thread.start()
     thread.join(_END_SECONDS)
-    return not thread.is_alive()
+    return thread
 
 
 class Servers:
     """Looks at the servers of the Ray that this process is connected to, until :meth:`close`.
 
-    ``head`` is the address of a joined cluster's head, by default what Ray says; an embedded Ray is looked at through
-    its processes, and a client of ``ray://`` hears of its end by itself.
+    ``head`` is the address of a joined cluster's head, by default what Ray says; an :attr:`embedded` Ray is looked at
+    through its processes, and a client of ``ray://`` hears of its end by itself.
     """
 
     def __init__(self, head: str | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._names = [name for name in _EMBEDDED if children(os.getpid(), name)]
+        self.embedded = bool(self._names)
         self._head = _head() if head is None and not self._names else head
         self._clock = clock
         self._answered = clock()

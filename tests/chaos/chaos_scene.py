@@ -166,7 +166,7 @@ class Machines:
         return sorted(found)
 
     def keepers(self) -> list[int]:
-        """The process that keeps the limits, if it is there. Ray names it after its class or, in a call, after itself."""
+        """The process that keeps the limits, if there is one: named by its class or, while it answers, its name."""
         names = ("ray::LimitKeeper", "ray::limits ")
         return [pid for one in (self.head, *self.raylets) for name in names for pid in children(one, name)]
 

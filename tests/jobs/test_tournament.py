@@ -75,6 +75,23 @@ def test_void_games_are_told_by_the_exit_code(folder: Path) -> None:
     assert "2 of 2 games, 2 void" in played.stdout
 
 
+def test_games_that_cannot_be_rated_now_are_rated_by_the_same_command(folder: Path) -> None:
+    in_the_way = folder / "runs" / "r" / "ratings.parquet"
+    (in_the_way / "of somebody else").mkdir(parents=True)
+    played = tournament(folder, "run=r", *SMALL)
+    assert played.returncode == 3, played.stderr
+    last = played.stderr.splitlines()[-1]
+    assert last.startswith("jobs.tournament: all games are kept, but not rated: ")
+    assert last.endswith("; once this is mended the same command rates them")
+    assert "Traceback" not in played.stderr
+    (in_the_way / "of somebody else").rmdir()
+    in_the_way.rmdir()
+    again = tournament(folder, "run=r", *SMALL)
+    assert again.returncode == 0, again.stderr
+    assert "12 of 12 games, 0 void; 0 played" in again.stdout
+    assert len(pd.read_parquet(in_the_way)) == 3
+
+
 def test_ctrl_c_keeps_what_was_played_and_the_same_command_goes_on(folder: Path) -> None:
     argv = [*GAME, "run=r", "tournament.games_per_pair=40", "options.seconds=0.01", "storage.part_rows=2"]
     command = [sys.executable, "-m", "jobs.tournament", *argv, "cluster.workers=1"]
