@@ -107,8 +107,9 @@ def _submit(config: SubmitJob, argv: Sequence[str]) -> int:
     composed = [] if _only_shows(argv) else composed_jobs(config.job, argv)
     looks = any(getattr(one, "dry_run", False) for _, one in composed)
     if looks or not composed:
-        # Which Ray answers there is for the job to see.
-        code: int = target.main([*argv, "cluster.address=null"] if looks else argv)
+        # Which Ray answers there is for the job to see; here one that need not be reached stands for it.
+        joins = looks and all(one.cluster.address is not None for _, one in composed)
+        code: int = target.main([*argv, "cluster.address=auto"] if joins else argv)
         return code
     passed: dict[str, str] = {}
     for plain, one in composed:

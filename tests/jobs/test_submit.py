@@ -128,6 +128,9 @@ def test_a_dashboard_that_answers_no_more_is_one_line(
 def test_a_dry_run_and_a_look_at_the_configuration_send_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert submit.main([NOBODY, *GAME, "dry_run=true"]) == 0
     assert "dry run of 'r': nothing is started" in capsys.readouterr().out
+    # Of an address that nobody here answers at, with the workers of that cluster rather than of this machine.
+    assert submit.main([NOBODY, *GAME, "dry_run=true", "cluster.workers=null", "cluster.address=127.0.0.1:1"]) == 0
+    assert "workers:         one for each processor of the cluster" in capsys.readouterr().out
     assert submit.main([NOBODY, *GAME, "--cfg", "job"]) == 0
     assert "address: auto" in capsys.readouterr().out
 
