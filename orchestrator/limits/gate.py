@@ -188,7 +188,9 @@ class WorkerLimits:
 
     def _let_go(self, lane: Lane[asyncio.Future[_Permit]], now: float) -> None:
         while (call := lane.first()) is not None:
-            if 0 < call.usd > self._purse.left:
+            if call.ticket.cancelled():
+                lane.leave(call)  # Given up this moment: its task has had no time to say so.
+            elif 0 < call.usd > self._purse.left:
                 lane.take(call, now)
                 call.ticket.set_exception(self._too_dear(call.usd))
             elif self._open(lane, now) and lane.fits(call.tokens, call.usd):
@@ -235,7 +237,9 @@ class WorkerLimits:
             self._task = None
             for lane in self._lanes.values():
                 while lane.waiting:
-                    self._take(lane).ticket.set_exception(error)
+                    ticket = self._take(lane).ticket
+                    if not ticket.cancelled():
+                        ticket.set_exception(error)
 
     def _due(self, now: float) -> float | None:
         """Seconds until the next report; ``None`` where there is nothing to tell or to ask."""

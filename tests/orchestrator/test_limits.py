@@ -382,6 +382,25 @@ def test_a_call_that_is_given_up_while_it_waits_takes_nothing() -> None:
     play(script, models=[model(in_flight=1)], budget=1.0)
 
 
+def test_a_call_that_is_given_up_at_the_moment_in_which_it_could_go_is_passed_over() -> None:
+    async def script(world: World) -> None:
+        limits = world.worker("w")
+        gate = limits.gate(world.models[0])
+        estimate = Estimate(10, 10, 0.01)
+        first = await gate.acquire(estimate)
+        second, third = (asyncio.ensure_future(gate.acquire(estimate)) for _ in range(2))
+        await asyncio.sleep(1)
+        second.cancel()
+        first.settle(Usage(10, 5), 0.0)
+        (await asyncio.wait_for(third, 5)).settle(Usage(10, 5), 0.0)
+        await limits.aclose()
+        counters = world.book.counters()  # type: ignore[union-attr]
+        assert counters.accounts[0].in_flight == 0
+        assert counters.reserved_usd == pytest.approx(0.0)
+
+    play(script, models=[model(in_flight=1)], budget=1.0)
+
+
 def test_no_call_is_lost_while_there_is_no_keeper() -> None:
     async def script(world: World) -> None:
         for worker in ("w0", "w1"):
