@@ -330,7 +330,7 @@ class WorkerGate:
         decision = _decision.get()
         if decision is None:
             return await self._limits.acquire(self._lane, estimate)
-        if decision.reserve is None and estimate.cost_usd > 0:
+        if decision.reserve is None:
             try:
                 whole = replace(estimate, cost_usd=max(estimate.cost_usd, self._lane.dearest))
                 return decision.take(await self._limits.acquire(self._lane, whole))

@@ -15,7 +15,7 @@ from limited_play import Server, World, model, play
 from agents.llm.client import Estimate
 from agents.llm.contract import CallFailed, FailureKind, Usage
 from agents.llm.models import Limits, ModelConfig
-from orchestrator.limits import WorkerLimits, account_limits, in_game
+from orchestrator.limits import WorkerLimits, account_limits, in_decision, in_game
 from orchestrator.limits.messages import Answer, Report
 from orchestrator.limits.meter import Meter
 
@@ -185,6 +185,24 @@ def test_a_higher_budget_goes_on_where_a_lower_one_ended() -> None:
     assert len(none.server.sent) == 0
     more = play(script, models=[model()], budget=0.15, spent=ended.server.spent)
     assert 0.15 - 0.002 - ALWAYS < ended.server.spent + more.server.spent <= 0.15 + ALWAYS
+
+
+def test_a_model_whose_calls_cost_more_than_its_price_says_is_stopped_by_what_its_decisions_cost() -> None:
+    """As where the price is filled in as nothing, and replies say what they cost."""
+
+    async def script(world: World) -> None:
+        gate = world.worker("w").gate(world.models[0])
+        made = 0
+        with pytest.raises(CallFailed, match=r"a decision may cost \$0\.2000, \$0\.1000 are left"):
+            while made < 20:
+                with in_decision():
+                    for _ in range(2):
+                        (await gate.acquire(Estimate(1, 1, 0.0))).settle(Usage(1, 1), 0.1)
+                        await asyncio.sleep(1)
+                made += 1
+        assert made == 5
+
+    play(script, models=[model(price=0.0)], budget=1.1)
 
 
 def test_what_costs_nothing_is_played_without_any_budget() -> None:
