@@ -52,7 +52,7 @@ class _Lane:
     ready_tokens: int = 0
     ready_usd: float = 0.0
     wants: list[Want] = field(default_factory=list)
-    spare: list[Want] = field(default_factory=list)
+    spare_calls: int = 0
 
 
 @dataclass(slots=True)
@@ -211,7 +211,7 @@ class LimitBook:
         account.held[name, told.model] = lane
         lane.report = told
         lane.slots = max(told.in_flight, told.slots)
-        lane.wants, lane.spare = list(told.wants), list(told.spare)
+        lane.wants, lane.spare_calls = list(told.wants), told.spare_calls
         started_tokens = told.started_tokens
         if account.requests is not None:
             lane.requests = lane.ready_requests + _settle(
@@ -268,38 +268,40 @@ class LimitBook:
                 del queues[model][key]
                 if not queues[model]:
                     del queues[model]
+        if short_usd:
+            return
         # Nobody waits: what is left may lie ready.
         for lane in account.held.values():
-            while lane.spare:
-                if not self._put_by(account, lane, lane.spare[0], now):
-                    return
-                lane.spare.pop(0)
+            lane.spare_calls -= self._put_by(account, lane, lane.report.spare, now, lane.spare_calls)
+            if lane.spare_calls > 0:
+                return
 
-    def _put_by(self, account: _Account, lane: _Lane, want: Want, now: float) -> bool:
-        """Put one call's needs by for ``lane``, all or nothing."""
+    def _put_by(self, account: _Account, lane: _Lane, want: Want, now: float, calls: int = 1) -> int:
+        """Put what each of so many ``calls`` needs by for ``lane``; for how many there was enough, none by halves."""
         tokens = 0 if account.tokens is None else account.tokens.clamp(want.tokens)
-        if account.requests is not None and not account.requests.can_lend(1, now):
-            return False
-        if account.tokens is not None and not account.tokens.can_lend(tokens, now):
-            return False
-        if not self._affords(want.usd):
-            return False
         if account.requests is not None:
-            account.requests.lend(1)
-            lane.requests += 1
+            calls = account.requests.lendable(1, calls, now)
         if account.tokens is not None:
-            account.tokens.lend(tokens)
-            lane.tokens += tokens
-            lane.ready_tokens += tokens
+            calls = account.tokens.lendable(tokens, calls, now)
+        calls = self._affords(want.usd, calls)
+        if account.requests is not None:
+            account.requests.lend(calls)
+            lane.requests += calls
+        if account.tokens is not None:
+            account.tokens.lend(calls * tokens)
+            lane.tokens += calls * tokens
+            lane.ready_tokens += calls * tokens
         if self._budget is not None:
-            lane.ready_usd += want.usd
-            self._reserved += want.usd
-        lane.ready_requests += 1
-        return True
+            lane.ready_usd += calls * want.usd
+            self._reserved += calls * want.usd
+        lane.ready_requests += calls
+        return calls
 
-    def _affords(self, usd: float) -> bool:
-        """Whether so much is neither spent nor reserved."""
-        return usd <= 0 or self._budget is None or usd <= self._budget - self._spent - self._reserved
+    def _affords(self, usd: float, calls: int = 1) -> int:
+        """For how many of so many ``calls`` at ``usd`` each enough is neither spent nor reserved."""
+        if usd <= 0 or self._budget is None:
+            return calls
+        return max(0, int(min(calls, (self._budget - self._spent - self._reserved) / usd)))
 
     def _counted(self, account: _Account) -> bool:
         return account.requests is not None or account.tokens is not None or self._budget is not None

@@ -269,7 +269,6 @@ class Lane(Generic[Ticket]):
         kept_tokens = self.tokens if tokens == math.inf else self.tokens - max(0, tokens - store)
         self.requests, self.tokens = kept_requests, kept_tokens
         missing = self._stock - self._calls_in(requests, tokens, free_usd)
-        spare = [self._typical] * math.ceil(max(missing, 0.0))
         free_usd -= min(max(free_usd, 0.0), self._stock * self._typical.usd)
         report = LaneReport(
             account=self.account,
@@ -279,7 +278,8 @@ class Lane(Generic[Ticket]):
             held_back=self.waiting > 0 and self.in_flight >= self.slots > 0,
             waiting=self.waiting,
             wants=tuple(wants),
-            spare=tuple(spare),
+            spare=self._typical,
+            spare_calls=math.ceil(max(missing, 0.0)),
             kept_requests=0 if self.requests == math.inf else int(self.requests),
             kept_tokens=0 if self.tokens == math.inf else int(self.tokens),
             started=told.started,

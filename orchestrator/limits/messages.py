@@ -17,7 +17,7 @@ MOST_WANTS = 256
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """What one waiting call needs beyond what its worker holds: tokens and US dollars."""
+    """What one call needs beyond what its worker holds: tokens and US dollars."""
 
     tokens: int
     usd: float
@@ -37,8 +37,9 @@ class LaneReport:
     waiting: int = 0
     wants: tuple[Want, ...] = ()
     """What is to be lent, in the order in which the calls would go."""
-    spare: tuple[Want, ...] = ()
-    """What would be good to have ready for calls that are not there yet."""
+    spare: Want = Want(0, 0.0)
+    spare_calls: int = 0
+    """For how many calls that are not there yet it would be good to have ready what one of them takes."""
     kept_requests: int = 0
     kept_tokens: int = 0
     """What it was lent, has not used and keeps; the rest is given back."""

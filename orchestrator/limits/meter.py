@@ -51,16 +51,19 @@ class Meter:
         """``amount``, or the limit where a single call would need more than a minute's."""
         return min(amount, self.limit)
 
-    def can_lend(self, amount: int, now: float) -> bool:
-        """Whether ``amount`` may go out on a lease now."""
+    def lendable(self, amount: int, times: int, now: float) -> int:
+        """How many of so many ``times`` ``amount`` may go out on leases now."""
         self._fill(now)
         if self._level < 1:
-            return False
+            return 0
         self._forget(now)
-        return self._used + self.out + amount <= self.limit
+        room = self.limit - self._used - self.out
+        if amount <= 0:
+            return times if room >= 0 else 0
+        return max(0, min(times, room // amount, int((self._level - 1) // amount) + 1))
 
     def lend(self, amount: int) -> None:
-        """``amount`` goes out; only after :meth:`can_lend` said that it may."""
+        """``amount`` goes out; only as :meth:`lendable` says that it may."""
         self._level -= amount
         self.out += amount
 

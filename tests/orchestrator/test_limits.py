@@ -6,6 +6,7 @@ Real gates of several workers and the real book of the keeper, in virtual time.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -15,8 +16,8 @@ from limited_play import Server, World, model, play
 from agents.llm.client import Estimate
 from agents.llm.contract import CallFailed, FailureKind, Usage
 from agents.llm.models import Limits, ModelConfig
-from orchestrator.limits import WorkerLimits, account_limits, in_decision, in_game
-from orchestrator.limits.messages import Answer, Report
+from orchestrator.limits import LimitBook, WorkerLimits, account_limits, in_decision, in_game
+from orchestrator.limits.messages import Answer, LaneReport, Report, Want
 from orchestrator.limits.meter import Meter
 
 ALWAYS = 1e-9
@@ -192,15 +193,17 @@ def test_a_model_whose_calls_cost_more_than_its_price_says_is_stopped_by_what_it
 
     async def script(world: World) -> None:
         gate = world.worker("w").gate(world.models[0])
-        made = 0
+
+        async def decide() -> None:
+            with in_decision():
+                for _ in range(2):
+                    (await gate.acquire(Estimate(1, 1, 0.0))).settle(Usage(1, 1), 0.1)
+                    await asyncio.sleep(1)
+
+        for _ in range(5):
+            await decide()
         with pytest.raises(CallFailed, match=r"a decision may cost \$0\.2000, \$0\.1000 are left"):
-            while made < 20:
-                with in_decision():
-                    for _ in range(2):
-                        (await gate.acquire(Estimate(1, 1, 0.0))).settle(Usage(1, 1), 0.1)
-                        await asyncio.sleep(1)
-                made += 1
-        assert made == 5
+            await decide()
 
     play(script, models=[model(price=0.0)], budget=1.1)
 
@@ -212,6 +215,21 @@ def test_what_costs_nothing_is_played_without_any_budget() -> None:
         await world.finish()
 
     assert len(play(script, models=[model(price=0.0)], budget=1.0, spent=1.5).server.sent) == 5
+
+
+def test_nothing_is_stored_while_a_decision_waits_for_dollars() -> None:
+    """What comes back would never be enough for it if others laid it by."""
+    now = 1000.0
+    book = LimitBook({"a": Limits(requests_per_minute=60_000)}, 1.0, 0.0, False, lambda: now)
+    busy = LaneReport("a", "m", in_flight=1, slots=1)
+    book.report(Report("begun", (busy,), kept_usd=0.7))
+    # More than the pace has now, so that it is not lent at once.
+    book.report(Report("quick", (replace(busy, spare=Want(1, 0.0001), spare_calls=700),)))
+    reserved = book.counters().reserved_usd
+    assert 0.7 < reserved < 0.7 + 700 * 0.0001
+    now += 1.0
+    book.report(Report("waits", (LaneReport("a", "m", waiting=1, wants=(Want(1, 0.3),)),)))
+    assert book.counters().reserved_usd == reserved
 
 
 # Used
