@@ -8,8 +8,8 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextvars import ContextVar
-from dataclasses import replace
+from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING
 
 from agents.llm.contract import CallFailed, FailureKind, Usage
@@ -53,20 +53,13 @@ def in_game(game_id: str) -> Iterator[None]:
         _game.reset(token)
 
 
-@contextlib.contextmanager
-def in_decision() -> Iterator[None]:
+def in_decision() -> AbstractContextManager[object]:
     """Calls that are made within are those of one decision, which the budget never stops once it has begun.
 
     With the first call is reserved what that may cost, or what the costliest decision of its model so far did cost if
     that is more. All calls are paid from it, and what is left in the end is free again.
     """
-    made = _Decision()
-    token = _decision.set(made)
-    try:
-        yield
-    finally:
-        _decision.reset(token)
-        made.end()
+    return _Decision()
 
 
 def go_on_with_decision() -> None:
@@ -120,18 +113,22 @@ class WorkerLimits:
 
     # What gates ask
 
-    async def acquire(self, lane: Lane[asyncio.Future[_Permit]], estimate: Estimate) -> _Permit:
-        """See :class:`agents.llm.client.Gate`."""
+    def admit(self, lane: Lane[asyncio.Future[_Permit]], tokens: int, usd: float) -> _Permit | None:
+        """Leave for a call by what is there now; ``None`` where it has to :meth:`wait`."""
         now = self._clock()
-        tokens, usd = estimate.input + estimate.output, max(estimate.cost_usd, 0.0)
+        if lane.waiting or not self._open(lane, now) or not lane.fits(tokens, usd) or 0 < usd > self._purse.left:
+            return None
+        permit = self._begin(lane, tokens, usd, now)
+        _sent.set(now)
+        if lane.low:
+            self._wake.set()
+        return permit
+
+    async def wait(self, lane: Lane[asyncio.Future[_Permit]], tokens: int, usd: float) -> _Permit:
+        """Leave for a call in its turn. Raises :class:`CallFailed` (``BUDGET``) where there will be none."""
+        now = self._clock()
         if 0 < usd > self._purse.left:
             raise self._too_dear(usd)
-        if not lane.waiting and self._open(lane, now) and lane.fits(tokens, usd):
-            permit = self._begin(lane, tokens, usd, now)
-            _sent.set(now)
-            if lane.low:
-                self._wake.set()
-            return permit
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._run())
         ticket: asyncio.Future[_Permit] = asyncio.get_running_loop().create_future()
@@ -161,7 +158,7 @@ class WorkerLimits:
         self._wake.set()
 
     def settled(self, lane: Lane[asyncio.Future[_Permit]]) -> None:
-        """A call of ``lane`` has ended; the next may begin."""
+        """A call of ``lane`` has ended, or a decision; the next may begin."""
         if lane.waiting:
             self._let_go(lane, self._clock())
 
@@ -327,17 +324,19 @@ class WorkerGate:
 
     async def acquire(self, estimate: Estimate) -> _Permit:
         """Wait for leave to make one attempt. Raises :class:`CallFailed` (``BUDGET``) where there will be none."""
+        limits, lane = self._limits, self._lane
+        tokens, usd = estimate.input + estimate.output, estimate.cost_usd
         decision = _decision.get()
         if decision is None:
-            return await self._limits.acquire(self._lane, estimate)
+            return limits.admit(lane, tokens, usd) or await limits.wait(lane, tokens, usd)
         if decision.reserve is None:
+            usd = max(usd, lane.dearest)
             try:
-                whole = replace(estimate, cost_usd=max(estimate.cost_usd, self._lane.dearest))
-                return decision.take(await self._limits.acquire(self._lane, whole))
-            except CallFailed as failure:
-                if failure.kind is not FailureKind.BUDGET or not decision.begun:
+                return decision.take(limits.admit(lane, tokens, usd) or await limits.wait(lane, tokens, usd))
+            except CallFailed:
+                if not decision.begun:
                     raise
-        return decision.take(await self._limits.acquire(self._lane, replace(estimate, cost_usd=0.0)))
+        return decision.take(limits.admit(lane, tokens, 0.0) or await limits.wait(lane, tokens, 0.0))
 
     def rate_limited(self, retry_after: float | None) -> None:
         """The account's limit was hit by the last call of this task: all workers hold theirs."""
@@ -350,20 +349,32 @@ class _Permit:
     __slots__ = ("_ended", "_tokens", "lane", "limits", "of_decision", "reserve", "sent")
 
     def __init__(
-        self, limits: WorkerLimits, lane: Lane[asyncio.Future[_Permit]], tokens: int, reserve: Reserve, sent: float
+        self,
+        limits: WorkerLimits,
+        lane: Lane[asyncio.Future[_Permit]],
+        tokens: int,
+        reserve: Reserve | None,
+        sent: float,
     ) -> None:
-        self.limits, self.lane, self.reserve, self.sent = limits, lane, reserve, sent
+        self.limits = limits
+        self.lane = lane
+        self.reserve = reserve
+        self.sent = sent
         self.of_decision = False
         self._tokens = tokens
         self._ended = False
 
     def settle(self, usage: Usage | None, cost_usd: float) -> None:
         """The attempt has ended; only the first call counts."""
-        if not self._ended:
-            took = None if usage is None else usage.input + usage.output
-            self.lane.end(self.sent, self._tokens, took)
-            self.reserve.pay(cost_usd)
-            self._end()
+        if self._ended:
+            return
+        lane, reserve = self.lane, self.reserve
+        lane.end(self.sent, self._tokens, None if usage is None else usage.input + usage.output)
+        if reserve is None:
+            lane.purse.pay(cost_usd)
+        else:
+            reserve.pay(cost_usd)
+        self._end()
 
     def unused(self) -> None:
         """The attempt was never made."""
@@ -373,40 +384,44 @@ class _Permit:
 
     def _end(self) -> None:
         self._ended = True
-        if not self.of_decision:
+        if self.reserve is not None and not self.of_decision:
             self.reserve.give_back()
-        self.limits.settled(self.lane)
+        if self.lane.waiting:
+            self.limits.settled(self.lane)
 
 
 class _Decision:
-    """A decision from its first call to its end."""
+    """A decision; as a context manager, the one to which calls that are made within belong."""
 
-    __slots__ = ("_first", "begun")
+    __slots__ = ("_first", "_outside", "begun", "reserve")
 
     def __init__(self) -> None:
         self.begun = False
         """Whether it is finished even where the budget is used up."""
-        self._first: _Permit | None = None
-
-    @property
-    def reserve(self) -> Reserve | None:
+        self.reserve: Reserve | None = None
         """What is set aside for it, once it has made a call."""
-        return None if self._first is None else self._first.reserve
+        self._first: _Permit | None = None
+        self._outside: Token[_Decision | None] | None = None
+
+    def __enter__(self) -> None:
+        self._outside = _decision.set(self)
+
+    def __exit__(self, *_: object) -> None:
+        if self._outside is not None:
+            _decision.reset(self._outside)
+        if self._first is not None and self.reserve is not None:
+            limits, lane = self._first.limits, self._first.lane
+            lane.dearest = max(lane.dearest, self.reserve.paid)
+            self.reserve.give_back()
+            limits.settled(lane)
 
     def take(self, permit: _Permit) -> _Permit:
         """Have ``permit`` paid from what is set aside; what was for the first is for all."""
-        permit.of_decision = True
-        if self._first is None:
+        if self.reserve is None:
+            self.reserve = permit.reserve or Reserve(permit.lane.purse, 0.0)
             self._first = permit
-        else:
+        elif permit.reserve is not None:
             permit.reserve.give_back()
-            permit.reserve = self._first.reserve
+        permit.of_decision = True
+        permit.reserve = self.reserve
         return permit
-
-    def end(self) -> None:
-        """It makes no further call."""
-        if self._first is not None:
-            lane, reserve = self._first.lane, self._first.reserve
-            lane.dearest = max(lane.dearest, reserve.paid)
-            reserve.give_back()
-            self._first.limits.settled(lane)

@@ -6,8 +6,8 @@ Pure: :mod:`orchestrator.limits.gate` brings time and waiting into it.
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic, TypeVar
@@ -20,6 +20,8 @@ _STOCK_SECONDS = 0.3
 _RATE_SECONDS = 0.5
 """Over how long it is learnt how many calls begin a second."""
 _OLDEST_SECONDS = 60.0
+_PER_SECOND = 10
+"""How finely it is told when calls were sent."""
 
 Ticket = TypeVar("Ticket")
 
@@ -48,15 +50,18 @@ class Purse:
         self.left = math.inf
         """What no call may cost more than, ever again."""
 
-    def settle(self, reserved: float, usd: float) -> None:
-        """``usd`` of what was ``reserved`` is spent; what exceeds it is not owed by calls to come."""
-        self.reserved -= reserved
-        self.free = max(self.free + reserved - usd, min(self.free, 0.0))
+    def pay(self, usd: float, reserved: float = 0.0) -> None:
+        """``usd`` are spent, for which so much was reserved; what exceeds that is not owed by calls to come."""
         self.spent += usd
+        self.reserved -= reserved
+        if usd > reserved:
+            self.free = max(self.free + reserved - usd, min(self.free, 0.0))
 
 
 class Reserve:
     """US dollars of a purse that are set aside for one call, or for all those of a decision."""
+
+    __slots__ = ("_left", "_purse", "paid")
 
     def __init__(self, purse: Purse, usd: float) -> None:
         self.paid = 0.0
@@ -68,16 +73,18 @@ class Reserve:
 
     def pay(self, usd: float) -> None:
         """A call has cost ``usd``."""
-        covered = min(self._left, usd)
+        covered = usd if usd < self._left else self._left
         self._left -= covered
         self.paid += usd
-        self._purse.settle(covered, usd)
+        self._purse.pay(usd, covered)
 
     def give_back(self) -> None:
         """There are no further calls; what is left is free again."""
-        self._purse.settle(self._left, 0.0)
+        purse = self._purse
+        purse.free += self._left
+        purse.reserved -= self._left
+        purse.reserves -= 1
         self._left = 0.0
-        self._purse.reserves -= 1
 
 
 @dataclass(slots=True)
@@ -86,15 +93,15 @@ class _Told:
 
     started: int = 0
     started_tokens: int = 0
-    corrections: list[tuple[float, int]] = field(default_factory=list)
-    """When a call was sent, and how many tokens too many were estimated."""
+    corrections: Counter[int] = field(default_factory=Counter)
+    """How many tokens too many were estimated, by the tenth of a second in which the calls were sent."""
     waited: int = 0
     waited_seconds: float = 0.0
 
     def add(self, other: _Told) -> None:
         self.started += other.started
         self.started_tokens += other.started_tokens
-        self.corrections += other.corrections
+        self.corrections.update(other.corrections)
         self.waited += other.waited
         self.waited_seconds += other.waited_seconds
 
@@ -113,46 +120,54 @@ class Lane(Generic[Ticket]):
         self.requests: float = 0
         self.tokens: float = 0
         """Lent and not used; infinite where there is no such limit."""
-        self._purse = purse
+        self.purse = purse
         self._most_tokens: float = math.inf
         self._games: dict[str, deque[Waiting[Ticket]]] = {}
         self._told = _Told()
         self._telling = _Told()
         self._stock = 0
+        """For how many calls to be ready."""
+        self._few = 0.0
+        """What is enough for fewer calls than this is low."""
         self._per_second = 0.0
         self._then = float("-inf")
-        self._typical = Want(0, 0.0)
+        self._typical_tokens = 0
+        self._typical_usd = 0.0
 
     # Calls
 
     def needed(self, tokens: int) -> int:
         """What a call takes of the lane's tokens that is estimated at so many."""
-        return int(min(tokens, self._most_tokens))
+        return tokens if tokens <= self._most_tokens else int(self._most_tokens)
 
     def paid(self, tokens: int, usd: float) -> bool:
         """Whether the lane holds all that a call takes, apart from a slot."""
-        return self.requests >= 1 and self.tokens >= min(tokens, self._most_tokens) and self._affords(usd)
+        enough = self.tokens >= tokens or self.tokens >= self._most_tokens
+        return enough and self.requests >= 1 and self._affords(usd)
 
     def fits(self, tokens: int, usd: float) -> bool:
         """Whether a call may begin by what the lane holds."""
         return self.in_flight < self.slots and self.paid(tokens, usd)
 
-    def begin(self, tokens: int, usd: float) -> Reserve:
-        """A call begins; what is set aside for it."""
+    def begin(self, tokens: int, usd: float) -> Reserve | None:
+        """A call begins; what is set aside for it, if it takes US dollars."""
         self.in_flight += 1
         self.requests -= 1
         self.tokens -= tokens
         told = self._told
         told.started += 1
         told.started_tokens += tokens
-        self._typical = Want(tokens, usd or self._typical.usd)
-        return Reserve(self._purse, usd)
+        self._typical_tokens = tokens
+        if usd <= 0:
+            return None
+        self._typical_usd = usd
+        return Reserve(self.purse, usd)
 
     def end(self, sent: float, tokens: int, took: int | None) -> None:
         """A call ended that began with ``tokens``; it took ``took`` (``None``: unknown)."""
         self.in_flight -= 1
         if took is not None and took != tokens:
-            self._told.corrections.append((sent, tokens - took))
+            self._told.corrections[int(sent * _PER_SECOND)] += tokens - took
 
     def undo(self, tokens: int) -> None:
         """A call that began was never sent."""
@@ -224,7 +239,10 @@ class Lane(Generic[Ticket]):
     @property
     def low(self) -> bool:
         """Whether the store should be filled before it is empty."""
-        return self._calls_in(self.requests, self.tokens, self._purse.free) < self._stock / 2
+        few = self._few
+        return few > 0 and (
+            self.requests < few or self.tokens < few * self._typical_tokens or self.purse.free < few * self._typical_usd
+        )
 
     @property
     def idle(self) -> bool:
@@ -265,11 +283,11 @@ class Lane(Generic[Ticket]):
                 free_usd = max(0.0, free_usd - call.usd) if call.usd > 0 else free_usd
         # What the calls that wait do not need is kept as far as a store of the usual size goes.
         kept_requests = self.requests if requests == math.inf else self.requests - max(0, requests - self._stock)
-        store = self._stock * self._typical.tokens
+        store = self._stock * self._typical_tokens
         kept_tokens = self.tokens if tokens == math.inf else self.tokens - max(0, tokens - store)
         self.requests, self.tokens = kept_requests, kept_tokens
         missing = self._stock - self._calls_in(requests, tokens, free_usd)
-        free_usd -= min(max(free_usd, 0.0), self._stock * self._typical.usd)
+        free_usd -= min(max(free_usd, 0.0), self._stock * self._typical_usd)
         report = LaneReport(
             account=self.account,
             model=self.model,
@@ -278,7 +296,7 @@ class Lane(Generic[Ticket]):
             held_back=self.waiting > 0 and self.in_flight >= self.slots > 0,
             waiting=self.waiting,
             wants=tuple(wants),
-            spare=self._typical,
+            spare=Want(self._typical_tokens, self._typical_usd),
             spare_calls=math.ceil(max(missing, 0.0)),
             kept_requests=0 if self.requests == math.inf else int(self.requests),
             kept_tokens=0 if self.tokens == math.inf else int(self.tokens),
@@ -296,18 +314,18 @@ class Lane(Generic[Ticket]):
         self._then = now
         self._per_second += min(1.0, passed / _RATE_SECONDS) * (started / passed - self._per_second)
         self._stock = 0 if scarce else min(LARGEST_STOCK, math.ceil(self._per_second * _STOCK_SECONDS))
+        self._few = self._stock / 2
 
     def _affords(self, usd: float) -> bool:
-        return usd <= 0 or self._purse.free >= usd
+        return usd <= 0 or self.purse.free >= usd
 
     def _calls_in(self, requests: float, tokens: float, usd: float) -> float:
         """For how many calls of the usual size so much is enough."""
-        typical = self._typical
         calls = requests
-        if typical.tokens > 0:
-            calls = min(calls, tokens // typical.tokens if tokens != math.inf else math.inf)
-        if typical.usd > 0:
-            calls = min(calls, usd / typical.usd)
+        if self._typical_tokens > 0:
+            calls = min(calls, tokens // self._typical_tokens if tokens != math.inf else math.inf)
+        if self._typical_usd > 0:
+            calls = min(calls, usd / self._typical_usd)
         return max(calls, 0.0)
 
     def told(self, answered: bool) -> None:
@@ -328,16 +346,13 @@ class Lane(Generic[Ticket]):
         self.slots = 0
         self.requests = self.tokens = 0
         self._stock = 0
+        self._few = 0.0
 
 
 def _finite(amount: float) -> float:
     return 0 if amount == math.inf else amount
 
 
-def _by_age(corrections: list[tuple[float, int]], now: float) -> tuple[tuple[float, int], ...]:
-    """Corrections summed up by tenths of a second; those of calls sent more than a minute ago change nothing."""
-    ages: dict[float, int] = {}
-    for sent, surplus in corrections:
-        age = min(round(now - sent, 1), _OLDEST_SECONDS)
-        ages[age] = ages.get(age, 0) + surplus
-    return tuple(ages.items())
+def _by_age(corrections: Mapping[int, int], now: float) -> tuple[tuple[float, int], ...]:
+    """Corrections with how long ago their calls were sent; for those of more than a minute ago that changes nothing."""
+    return tuple((min(now - tenth / _PER_SECOND, _OLDEST_SECONDS), surplus) for tenth, surplus in corrections.items())
