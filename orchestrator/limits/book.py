@@ -15,6 +15,7 @@ from orchestrator.limits.fairness import FairOrder, share_equally, share_in_prop
 from orchestrator.limits.messages import (
     HEARTBEAT_SECONDS,
     LEASE_SECONDS,
+    MOST_WANTS,
     AccountCounters,
     Answer,
     Counters,
@@ -246,17 +247,17 @@ class LimitBook:
         for key, lane in account.held.items():
             if lane.wants and self._room(lane, slots[key]) > 0:
                 queues.setdefault(key[1], {})[key] = lane
-        short_usd = False
+        # What is reserved comes back as decisions end: what needs no US dollars, as their calls do, goes on meanwhile.
+        short_usd = self._short_of_usd(account)
         while queues:
             model = account.models.next(queues)
             key = account.lanes.next(queues[model])
             lane = queues[model][key]
             want = lane.wants[0]
             blocked = False
-            if self._budget is not None and 0 < want.usd > self._budget - self._spent:
+            if self._too_dear(want.usd):
                 lane.wants.pop(0)  # Its worker is told, and gives it up.
             elif blocked := want.usd > 0 and (short_usd or not self._affords(want.usd)):
-                # What is reserved comes back as decisions end: what needs no US dollars, as their calls do, goes on.
                 short_usd = True
             elif not self._put_by(account, lane, want, now):
                 return
@@ -315,9 +316,11 @@ class LimitBook:
     def _slots(self, name: str) -> dict[tuple[str, str], int]:
         """A fair share of the calls in flight for every lane of an account, by worker and model."""
         account = self._accounts[name]
+        # Calls that wait for US dollars would only keep slots from decisions under way, for which these are reserved.
+        short_usd = self._short_of_usd(account)
         wants: dict[str, dict[tuple[str, str], int]] = {}
         for key, lane in account.held.items():
-            busy = lane.report.in_flight + lane.report.waiting
+            busy = lane.report.in_flight + (_without_usd(lane) if short_usd else lane.report.waiting)
             # A little more than it needs now, so that the next call need not ask.
             wants.setdefault(key[1], {})[key] = busy + busy // 4 + 1 if busy else 0
         models = {model: sum(lanes.values()) for model, lanes in wants.items()}
@@ -326,6 +329,17 @@ class LimitBook:
         for model, lanes in wants.items():
             slots |= share_in_proportion(lanes, shares[model], account.lanes.rank)
         return slots
+
+    def _short_of_usd(self, account: _Account) -> bool:
+        """Whether a call waits for US dollars that are reserved for others, which may give them back."""
+        if self._budget is None:
+            return False
+        wanted = (next((want.usd for want in lane.wants if want.usd > 0), 0.0) for lane in account.held.values())
+        return any(not self._affords(usd) and not self._too_dear(usd) for usd in wanted)
+
+    def _too_dear(self, usd: float) -> bool:
+        """Whether so much will never be had any more."""
+        return self._budget is not None and 0 < usd > self._budget - self._spent
 
     def _answer(
         self, name: str, worker: _Worker, slots: Mapping[str, Mapping[tuple[str, str], int]], now: float
@@ -392,6 +406,11 @@ class LimitBook:
 def _games(told: LaneReport) -> int:
     """How many calls a lane has in flight or waiting; at least one. A game has one of them at a time, as a rule."""
     return max(1, told.waiting + told.in_flight)
+
+
+def _without_usd(lane: _Lane) -> int:
+    """How many calls of a lane wait for something other than US dollars, as far as its report tells."""
+    return max(0, min(lane.report.waiting, MOST_WANTS) - sum(want.usd > 0 for want in lane.wants))
 
 
 def _settle(meter: Meter, lent: int, used: int, kept: int, now: float) -> int:

@@ -130,9 +130,14 @@ class World:
                 server.committed[worker] += estimated.cost_usd  # type: ignore[assignment]
                 server.most_in_flight = max(server.most_in_flight, server.in_flight.total())
                 server.most_committed = max(server.most_committed, server.spent + server.committed.total())
-                await asyncio.sleep(self.latency * self.random.uniform(0.2, 1.8) * (0.1 if refused else 1.0))
-                server.in_flight[worker] -= 1
-                server.committed[worker] -= estimated.cost_usd  # type: ignore[assignment]
+                try:
+                    await asyncio.sleep(self.latency * self.random.uniform(0.2, 1.8) * (0.1 if refused else 1.0))
+                except asyncio.CancelledError:
+                    permit.settle(None, 0.0)
+                    raise
+                finally:
+                    server.in_flight[worker] -= 1
+                    server.committed[worker] -= estimated.cost_usd  # type: ignore[assignment]
                 if refused is not None:
                     permit.settle(None, 0.0)
                     gate.rate_limited(refused[0])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -158,6 +159,29 @@ def play_decisions(budget: float, games: int, took: tuple[int, int], of: ModelCo
     return world
 
 
+@pytest.mark.parametrize("cheap", [0.5, 0.1])
+def test_a_decision_under_way_has_the_slot_while_another_waits_for_dollars(cheap: float) -> None:
+    """Also where a third could have dollars, but must not overtake."""
+    now = 1000.0
+    book = LimitBook({"a": Limits(in_flight=1)}, 1.0, 0.0, False, lambda: now)
+    slots = dict.fromkeys(("under way", "cheap", "dear"), 0)
+
+    def tell(worker: str, kept_usd: float, **lane: Any) -> float | None:
+        nonlocal now
+        now += 0.05
+        answer = book.report(Report(worker, (LaneReport("a", "m", slots=slots[worker], **lane),), kept_usd=kept_usd))
+        slots[worker] = answer.lanes[0].slots
+        return answer.usd
+
+    assert tell("under way", 0.0, waiting=1, wants=(Want(1, 0.7),)) == 0.7
+    tell("under way", 0.7, in_flight=1, started=1)
+    for _ in range(5):
+        tell("cheap", 0.0, waiting=1, wants=(Want(1, cheap),))
+        tell("dear", 0.0, waiting=1, wants=(Want(1, 0.5),))
+        tell("under way", 0.7, waiting=1)
+    assert slots == {"under way": 1, "cheap": 0, "dear": 0}
+
+
 @settings(max_examples=12)
 @given(budget=st.floats(0.7, 1.5), games=st.integers(1, 20), output=st.integers(0, 1000), scarce=st.booleans())
 @example(budget=0.7, games=20, output=1000, scarce=True)
@@ -169,6 +193,23 @@ def test_the_budget_stops_games_between_decisions_and_bears_all_their_calls(
     server = play_decisions(budget, games, (1000, output), of).server
     decision = 4 * (1000 + output) / 1e6
     assert budget - max(decision, 0.002) - ALWAYS < server.spent <= budget + ALWAYS
+
+
+@pytest.mark.parametrize("games", [1, 3])
+@pytest.mark.parametrize("cap", [1, 2])
+def test_decisions_under_way_have_the_slots_that_others_could_only_wait_in_for_dollars(cap: int, games: int) -> None:
+    """With fewer slots than workers, neither waits for ever for what the other has."""
+
+    async def script(world: World) -> None:
+        for worker in ("w0", "w1", "w2"):
+            world.worker(worker)
+            for game in range(games):
+                world.game(worker, f"{worker}-{game}", world.models[0], decision=2)
+        await world.finish()
+
+    world = play(script, models=[model(in_flight=cap)], budget=0.005, latency=0.5, took=(1000, 0))
+    assert world.server.spent == pytest.approx(0.004)
+    assert len(world.failures) == 3 * games
 
 
 def test_decisions_cost_more_than_the_budget_only_while_it_is_not_known_what_they_cost() -> None:
