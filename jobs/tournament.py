@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import orchestrator.config as plain
 from agents.factory import make_agent
@@ -22,6 +23,7 @@ from orchestrator import run_tournament
 from orchestrator.config import Deck, DeckPairing, Entrant, Report, TournamentConfig
 from orchestrator.halt import RunHalted
 from orchestrator.schedule import Schedule, check_balance
+from orchestrator.storage_threads import hanging
 from orchestrator.tournament import check_settings
 from results import Run, StorageError
 from results.location import Location, StorageUnreachable, first_line
@@ -213,5 +215,17 @@ def summary(report: Report) -> str:
     )
 
 
+def leave(code: int) -> NoReturn:
+    """End the process with ``code``, whether or not the storage answers."""
+    if hanging():
+        # pyarrow's exit handler waits for every request to S3 that is on its way, and no Ctrl-C ends that. What these
+        # requests were to bring about is in the journal or counts for nothing, as after a kill.
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError):
+                stream.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

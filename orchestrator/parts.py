@@ -22,6 +22,7 @@ from orchestrator.growing import GrowingParts
 from orchestrator.in_flight import InFlight
 from orchestrator.journal import ANSWERS, PART_KINDS, Journal
 from orchestrator.patience import Patience, StorageGivenUp
+from orchestrator.storage_threads import HURRIED_SECONDS, StorageThread
 from orchestrator.takeover import Settled, writer_state
 from orchestrator.writer import WriterLease
 from results.checkpoint import Checkpoint, delete_checkpoints, write_checkpoint
@@ -86,7 +87,7 @@ class PartWriter:
         self._patiently.until(config.patience_seconds)
         self._take_over(settled)
         self._patiently.forever()
-        self._thread = threading.Thread(target=self._work, name="parts", daemon=True)
+        self._thread = StorageThread("parts", run.location, self._work)
         self._thread.start()
 
     def rows_added(self, rows: int, size: int) -> None:
@@ -119,21 +120,24 @@ class PartWriter:
     def close(self, seconds: float) -> str | None:
         """Write all that waits, trying for at most so many seconds where the storage does not answer.
 
-        Returns why something is left, which a later start with this journal writes. Raises what went wrong.
+        Returns why something is left, which a later start with this journal writes. Raises what went wrong. Unless all
+        that was asked of the storage has been answered, also where this is interrupted, the lease is told so.
         """
+        self._lease.answers = False
         self._patiently.until(seconds)
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        until = time.monotonic() + seconds + _GRACE_SECONDS
+        until = time.monotonic() + seconds + (_GRACE_SECONDS if seconds else HURRIED_SECONDS)
         while self._thread.is_alive() and (self._run.location.is_local or time.monotonic() < until):
             self._thread.join(0.2)
             while self._lines:
                 self._say(self._lines.popleft())
         if isinstance(self._error, StorageGivenUp):
             return self._left(str(self._error))
+        self._lease.answers = not self._thread.is_alive()
         self._raise()
-        if self._thread.is_alive():
+        if not self._lease.answers:
             return self._left(f"{self._run.location.path}: the storage has not answered for {seconds:g} s")
         return None
 

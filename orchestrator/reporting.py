@@ -54,10 +54,10 @@ class Reporting:
         """For how long open games may go on, once somebody has asked for a stop; ``None`` before."""
         return self._control.drain_seconds(self._config.limits.drain_seconds)
 
-    def close(self) -> None:
-        """Tell how it ended."""
+    def close(self, answers: bool = True) -> None:
+        """Tell how it ended; where the storage no longer ``answers`` that is hardly waited for."""
         self._in_flight = self._workers = 0
-        self._control.close()
+        self._control.close(answers)
 
     def _situation(self) -> Situation:
         standing, spent = self._standing, self._providers.spent()

@@ -23,6 +23,7 @@ import pyarrow as pa
 from orchestrator.config import ConfigError
 from orchestrator.journal import Score
 from orchestrator.processes import born, this_machine
+from orchestrator.storage_threads import HURRIED_SECONDS, StorageThread
 from results.location import Location, StorageError
 
 FOLDER: Final = "control"
@@ -126,7 +127,7 @@ class RunControl:
         )
         _remove(self._folder.child(_STOP))
         _write(self._folder, _STATUS, self._last.to_json())
-        self._thread = threading.Thread(target=self._work, name="control", daemon=True)
+        self._thread = StorageThread("control", self._folder, self._work)
         self._thread.start()
 
     def update(self) -> None:
@@ -142,11 +143,14 @@ class RunControl:
             return None
         return usual if self._drain is None else self._drain
 
-    def close(self) -> None:
-        """Write how the run stands at its end; a storage that takes nothing is waited for ten seconds at most."""
+    def close(self, answers: bool = True) -> None:
+        """Write how the run stands at its end; a storage that takes nothing is waited for ten seconds at most.
+
+        Where it is known that the storage no longer ``answers``, for half a second.
+        """
         self._take("ended")
         self._closed.set()
-        self._thread.join(_CLOSE_SECONDS)
+        self._thread.join(_CLOSE_SECONDS if answers else HURRIED_SECONDS)
 
     def _take(self, state: str) -> None:
         with self._lock:

@@ -30,6 +30,7 @@ from typing import Any, Final
 
 from orchestrator.disks import JournalLocked
 from orchestrator.processes import born, this_machine
+from orchestrator.storage_threads import HURRIED_SECONDS, StorageThread
 from results.location import Location, StorageError, StorageUnreachable, first_line
 
 CLAIM_FOLDER: Final = "writer"
@@ -81,7 +82,9 @@ class WriterLease:
         self._claim = claim
         self._closing = threading.Event()
         self._fenced: WriterFenced | None = None
-        self._thread = threading.Thread(target=self._renew, name="writer", daemon=True)
+        self.answers = True
+        """Whether the storage answers, as far as whoever writes the run has seen; if not, it is hardly waited for."""
+        self._thread = StorageThread("writer", run, self._renew)
         self._thread.start()
 
     @property
@@ -111,11 +114,12 @@ class WriterLease:
         """Let others have the run at once."""
         self._closing.set()
         # A storage that does not answer is not waited for: the claim is dead after a while anyway.
-        self._thread.join(_RELEASE_SECONDS)
+        seconds = _RELEASE_SECONDS if self.answers else HURRIED_SECONDS
+        self._thread.join(seconds)
         if self._fenced is None and not self._thread.is_alive():
-            thread = threading.Thread(target=self._let_go, name="writer", daemon=True)
+            thread = StorageThread("writer", self._run, self._let_go)
             thread.start()
-            thread.join(_RELEASE_SECONDS)
+            thread.join(seconds)
 
     def _let_go(self) -> None:
         with contextlib.suppress(OSError, StorageError):

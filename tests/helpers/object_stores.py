@@ -69,11 +69,13 @@ class TroubledWay:
     """A proxy to ``port``; :attr:`trouble` is ``None``, or what happens to requests now.
 
     ``refuse`` closes every connection, ``stall`` lets nothing through and answers nothing, ``throttle`` answers that
-    there are too many requests.
+    there are too many requests, ``dribble`` lets nothing through either but goes on answering without end, so that
+    requests (other than HEAD, whose answers have no body) do not fail of themselves. :attr:`dribbling` counts those.
     """
 
     def __init__(self, port: int) -> None:
         self.trouble: str | None = None
+        self.dribbling = 0
         self._port = port
         self._open: set[socket.socket] = set()
         self._server = socket.create_server(("127.0.0.1", 0))
@@ -104,6 +106,15 @@ class TroubledWay:
                 if self.trouble == "stall":
                     while self.trouble == "stall":
                         time.sleep(0.05)
+                    break
+                if self.trouble == "dribble":
+                    if not data.startswith(b"HEAD "):
+                        self.dribbling += 1
+                        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                    while self.trouble == "dribble":
+                        if not data.startswith(b"HEAD "):
+                            client.sendall(b" ")
+                        time.sleep(0.1)
                     break
                 if self.trouble == "throttle":
                     head = f"HTTP/1.1 503 Slow Down\r\nContent-Length: {len(_SLOW_DOWN)}\r\nConnection: close\r\n\r\n"

@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 import ray
 from llm_tournaments import Loopback, llm, llm_tournament, tables
 from object_stores import ObjectStore, TroubledWay
-from standin_tournaments import start, wait_until
+from standin_tournaments import PATIENCE_SECONDS, start, wait_until
 
 from orchestrator import run_tournament
 from orchestrator.cluster import RayCluster
@@ -174,4 +175,38 @@ def test_a_run_that_ends_while_the_storage_is_away_is_incomplete_and_the_same_co
     again = subprocess.run(command(root, tmp_path / "journals", cluster), capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
     assert "complete: 120 of 120 games, 0 void; 0 played" in again.stdout
+    assert len(Run.open(Location.parse(root).child("r")).games()) == 120
+
+
+@pytest.mark.parametrize("presses", [1, 2])
+def test_ctrl_c_ends_a_run_whose_requests_to_the_storage_never_end_and_the_same_command_stores_it(
+    store: ObjectStore, way: TroubledWay, tmp_path: Path, cluster: str, presses: int
+) -> None:
+    root = f"s3://{store.bucket()}/runs"
+    child = subprocess.Popen(command(root, tmp_path / "journals", cluster), stderr=subprocess.PIPE, text=True)
+    try:
+        wait_until(lambda: child.poll() is None and done(tmp_path / "journals") >= 10, "it was playing")
+        way.trouble = "dribble"
+        wait_until(lambda: child.poll() is None and way.dribbling, "a request was on its way")
+        child.send_signal(signal.SIGINT)
+        if presses == 2:
+            # Not together with the first, and before the time is over for which the first waits.
+            time.sleep(1.5)
+            child.send_signal(signal.SIGINT)
+        # Nothing but the program itself ends it: its requests would go on for days.
+        said = child.communicate(timeout=PATIENCE_SECONDS)[1]
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.communicate()
+    assert child.returncode == 3, said
+    assert ("rows wait in the journal, and the same command writes them" in said) == (presses == 1), said
+    assert ("stopped at once; what was played is kept, and the same command goes on" in said) == (presses == 2), said
+    assert "Traceback" not in said
+    kept = done(tmp_path / "journals")
+    assert kept >= 10
+    way.trouble = None
+    again = subprocess.run(command(root, tmp_path / "journals", cluster), capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert f"complete: 120 of 120 games, 0 void; {120 - kept} played" in again.stdout
     assert len(Run.open(Location.parse(root).child("r")).games()) == 120
