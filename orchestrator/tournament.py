@@ -86,7 +86,7 @@ def _play(
     standing = Standing(len(schedule), done, void, commits.call(journal.scores))
     display = ProgressDisplay(standing, stream, more=providers.line)
     parts = opened.part_writer(config, display.say)
-    patience = _STOP_PATIENCE_SECONDS
+    patience = _STOP_PATIENCE_SECONDS if standing.done < standing.total else config.storage.patience_seconds
     unwritten: str | None = None
     taken_out: list[str] = []
     reporting = Reporting(config, run.location, standing, providers)
@@ -123,13 +123,16 @@ def _play(
                     staff.close()
                     taken_out += staff.taken_out
                     pool.close()
+    except KeyboardInterrupt:
+        patience = 0.0  # The second Ctrl-C: what has been committed waits in the journal.
+        raise
     finally:
         # Whatever went wrong, what has been played is written as far as that is possible.
         try:
-            unwritten = parts.close(patience if standing.done < standing.total else config.storage.patience_seconds)
+            unwritten = parts.close(patience)
         finally:
             display.close()
-            reporting.close()
+            reporting.close(opened.lease.answers)
     return Report(
         total=standing.total,
         done=standing.done,
