@@ -1,4 +1,4 @@
-"""A run that ends because of a disk: said in one line, and the same command goes on with it."""
+"""A run that ends because of its machines, such as a full disk: said in one line, and the same command goes on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _DISK: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 
 
 class RunHalted(OSError):
-    """A disk is full, or fails. What was committed stays, nothing is half written, and a later start goes on."""
+    """A disk is full or fails, or no worker can start: no fault of the run, and a later start goes on.
+
+    What was committed stays, and nothing is half written.
+    """
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from orchestrator.capacity import Capacity
 from orchestrator.cluster import WorkerHandle, WorkerPool
 from orchestrator.config import ClusterConfig
 from orchestrator.fitness import STREAK, Fitness
+from orchestrator.halt import RunHalted
 from orchestrator.leases import Try
 
 _COUNT_SECONDS: Final = 2.0
@@ -21,7 +22,7 @@ _START_AGAIN_SECONDS: Final = 10.0
 """After a worker that died while it was starting, so much later another one is started where others play on."""
 
 
-class WorkersFail(RuntimeError):
+class WorkersFail(RunHalted):
     """Game workers die before they have played anything."""
 
 
@@ -81,7 +82,10 @@ class Staff:
         if any(handle.ready for handle in self._pool.handles.values()):
             self._start_at = self._clock() + _START_AGAIN_SECONDS
         elif self._fruitless >= _FRUITLESS_STARTS:
-            raise WorkersFail(f"{self._fruitless} game workers in a row died while they were starting: {error}")
+            raise WorkersFail(
+                f"{self._fruitless} game workers in a row died while they were starting: {error}; "
+                "all that was played is kept, and once this is mended the same command goes on"
+            )
 
     @property
     def games_in_flight(self) -> int:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,6 +120,31 @@ def test_workers_that_die_starting_end_the_run_only_where_no_other_plays() -> No
         alone.died_starting("gone")
     with pytest.raises(WorkersFail, match="5 game workers in a row died while they were starting: gone"):
         alone.died_starting("gone")
+
+
+def test_a_machine_on_which_no_worker_can_start_ends_the_run_with_one_line_that_says_why(tmp_path: Path) -> None:
+    # As where a node has no such package, or another version of it: only Ray's workers start so.
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nif any('default_worker' in one for one in sys.orig_argv):\n"
+        "    sys.modules['orchestrator.workers'] = None\n"
+    )
+    command = [sys.executable, "-m", "jobs.tournament", "game=standin", "agents=[random,scripted_first]"]
+    command += ["tournament.games_per_pair=4", "cluster.workers=1", "run=r", f"storage.root={tmp_path / 'runs'}"]
+
+    def played(path: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": path}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+
+    refused = played(str(tmp_path))
+    assert refused.returncode == 3, refused.stderr
+    last = refused.stderr.splitlines()[-1]
+    assert last.startswith("jobs.tournament: 5 game workers in a row died while they were starting: its start failed")
+    assert "ModuleNotFoundError: import of orchestrator.workers halted" in last
+    assert last.endswith("the same command goes on")
+    assert refused.stderr.count("died while") == 1
+    assert "Traceback" not in refused.stderr
+    assert "\x1b[" not in last
+    assert played("").returncode == 0
 
 
 def test_a_want_of_memory_costs_a_worker_only_where_its_node_has_others() -> None:
