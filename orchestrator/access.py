@@ -23,8 +23,10 @@ _REACH_SECONDS: Final = 10.0
 _REFUSED_SECONDS: Final = 3.0
 """How long an address that refuses connections is tried: the servers of a Ray that has just been started come up one by
 one, that of ``ray://`` last."""
+_ID_SECONDS: Final = 3.0
 _PAUSE_SECONDS: Final = 0.3
 _CLIENT: Final = "ray://"
+_WHO: Final = "/ray.rpc.NodeInfoGcsService/GetClusterId"
 _QUESTIONS: Final = {True: "/ray.rpc.RayletDriver/ClusterInfo", False: "/ray.rpc.NodeInfoGcsService/CheckAlive"}
 """What is asked of the server of ``ray://`` and of any other: both refuse whoever has not the token."""
 
@@ -56,7 +58,8 @@ def show_token(address: str) -> None:
     """Have Ray show its token in this process where the cluster at ``address`` wants one.
 
     Ray does so by itself only for a cluster that it finds by itself. Raises :class:`ConfigError` where there is no
-    token or another one, and where ``RAY_AUTH_MODE`` forbids to use it.
+    token or another one, where ``RAY_AUTH_MODE`` forbids to use it, and where somebody takes the question and gives no
+    answer, for which Ray would wait for minutes.
     """
     address = _found(address)
     if _host_and_port(address) is None or not _is_refused(address, {}):
@@ -137,18 +140,41 @@ def _host_and_port(address: str) -> tuple[str, int] | None:
     return (host.strip("[]"), int(port)) if host and port.isdigit() else None
 
 
+def cluster_id(address: str) -> bytes | None:
+    """What tells the cluster whose head answers at ``HOST:PORT`` from any other; ``None`` where none answers in time.
+
+    One that refuses our token is another one than this process has joined, whichever that is.
+    """
+    import grpc
+
+    code, said = _ask(
+        address, _WHO, token_header() if os.environ.get(_MODE, "").lower() == "token" else {}, _ID_SECONDS
+    )
+    return b"" if code is grpc.StatusCode.UNAUTHENTICATED else said
+
+
 def _is_refused(address: str, headers: Mapping[str, str]) -> bool:
     """Whether the server at ``address`` refuses to answer for want of a (better) token."""
     import grpc
 
+    code, _ = _ask(address, _QUESTIONS[address.startswith(_CLIENT)], headers, _REACH_SECONDS)
+    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+        waited = f"has not answered for {_REACH_SECONDS:g} s"
+        raise ConfigError(f"cluster.address: whoever listens at {address!r} {waited}; it is not Ray, or stands still")
+    return code is grpc.StatusCode.UNAUTHENTICATED
+
+
+def _ask(address: str, question: str, headers: Mapping[str, str], seconds: float) -> tuple[Any, bytes | None]:
+    """The fault (``None``: none) and the answer (``None``: none) of the server at ``address``."""
+    import grpc
+
     target = address.removeprefix(_CLIENT)
     with grpc.insecure_channel(target, options=(("grpc.enable_http_proxy", 0),)) as channel:
-        ask = channel.unary_unary(_QUESTIONS[address.startswith(_CLIENT)], bytes, bytes)
+        ask = channel.unary_unary(question, bytes, bytes)
         try:
-            ask(b"", timeout=_REACH_SECONDS, metadata=[(name.lower(), text) for name, text in headers.items()])
+            return None, ask(b"", timeout=seconds, metadata=[(name.lower(), text) for name, text in headers.items()])
         except grpc.RpcError as error:
-            return bool(error.code() == grpc.StatusCode.UNAUTHENTICATED)
-    return False
+            return error.code(), None
 
 
 def _nobody(address: str, error: BaseException) -> ConfigError:

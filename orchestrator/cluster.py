@@ -19,7 +19,7 @@ from orchestrator.config import ClusterConfig, ConfigError
 from orchestrator.package import product_folder
 from orchestrator.play import Setup, one_line
 from orchestrator.processes import children
-from orchestrator.servers import end_actor
+from orchestrator.servers import Servers, end_actor
 from orchestrator.workers import HEARING, Errand, GameWorker
 
 _HEARTBEAT_SECONDS = 1.5
@@ -36,6 +36,7 @@ other nodes what is free on the only one. On two processors it leaves 1 to 2 % m
 _STARTS = 3
 _JOIN_PAUSE_SECONDS = 2.0
 _SWEEP_SECONDS = 5.0
+_LEAVE_SECONDS = 2.0
 
 
 class ClusterFailed(OSError):
@@ -55,20 +56,22 @@ class RayCluster:
         self._ours = False
         self._has_own_token = False
         self._sweeper: subprocess.Popen[bytes] | None = None
+        self.servers: Servers
+        """Within the block, whether Ray is there."""
 
     def __enter__(self) -> Self:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         import ray
 
-        if ray.is_initialized():
-            return self
-        if self._config.address is not None:
-            self._join(ray, self._config.address)
-        else:
-            self._start_embedded(ray)
-        self._ours = True
-        _silence_ray()
+        if not ray.is_initialized():
+            if self._config.address is not None:
+                self._join(ray, self._config.address)
+            else:
+                self._start_embedded(ray)
+            self._ours = True
+            _silence_ray()
+        self.servers = Servers()
         return self
 
     def _join(self, ray: Any, address: str) -> None:
@@ -145,7 +148,13 @@ class RayCluster:
     def __exit__(self, *exception: object) -> None:
         import ray
 
-        if self._ours:
+        self.servers.close()
+        if self._ours and self.servers.away and not self.servers.embedded:
+            # Its head would be told, and waited for. The rest, and what is still to be written, does not wait.
+            end = threading.Thread(target=ray.shutdown, name="shutdown", daemon=True)
+            end.start()
+            end.join(_LEAVE_SECONDS)
+        elif self._ours:
             ray.shutdown()
         if self._has_own_token:
             take_token_back()

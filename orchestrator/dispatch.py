@@ -45,7 +45,7 @@ from orchestrator.journal import FinishedGame, Journal
 from orchestrator.leases import Attention, Lease, LeaseBook, Try
 from orchestrator.outcomes import Outcomes
 from orchestrator.parts import PartWriter
-from orchestrator.play import FailureCause, Setup
+from orchestrator.play import FailureCause, Setup, one_line
 from orchestrator.progress import ProgressDisplay, Standing, duration
 from orchestrator.providers import Providers
 from orchestrator.reporting import Reporting
@@ -104,6 +104,7 @@ class Dispatcher:
         providers: Providers,
         reporting: Reporting,
         staff: Staff,
+        servers: Servers,
         stop: Callable[[], bool],
     ) -> None:
         import ray
@@ -134,7 +135,7 @@ class Dispatcher:
         self._watches = Watches(self._leases, limits.game_seconds)
         self._batch = 1
         self._looked = 0.0
-        self._servers = Servers()
+        self._servers = servers
         self._ended: str | None = None
         """Ray's servers are gone for good; this says which."""
         self._reachable = True
@@ -145,8 +146,13 @@ class Dispatcher:
         """Play until all games have a result or a stop is asked for."""
         try:
             self._run()
-        finally:
-            self._servers.close()
+        except ConnectionError as error:
+            if self._ray.is_initialized():
+                raise
+            # What a client of ``ray://`` hears of its cluster's end.
+            self._ended = f"the Ray cluster is lost: {one_line(error)}"
+        if self._ended is not None:
+            self._display.say(f"{self._ended}; what was played is kept, and the same command goes on")
 
     def _run(self) -> None:
         until = float("inf")
@@ -166,7 +172,6 @@ class Dispatcher:
             self._take_out_unfit()
             self._look_after()
             if self._ended is not None:
-                self._display.say(f"{self._ended}; what was played is kept, and the same command goes on")
                 if self._servers.embedded:
                     return  # With all its workers.
                 break

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from orchestrator.servers import end_actor
+from orchestrator.servers import end_actor, unless_lost
 
 SECONDS: Final = 5.0
 """How often what has changed is passed on. Ray exports every ten seconds."""
@@ -119,12 +119,13 @@ class RunMetrics:
     def close(self) -> None:
         """Export how it ended; nothing is in flight any more."""
         after = {key: 0.0 if _ends(key[0]) else value for key, value in self._values().items()}
-        last = self._export(changes(self._before, after))
-        if self._actor is not None:
-            import ray
+        with unless_lost():
+            last = self._export(changes(self._before, after))
+            if self._actor is not None:
+                import ray
 
-            ray.wait([last], timeout=1.0)
-            end_actor(self._actor)
+                ray.wait([last], timeout=1.0)
+                end_actor(self._actor)
 
 
 def metrics_addresses() -> list[str]:

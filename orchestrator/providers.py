@@ -23,6 +23,7 @@ from orchestrator.journal import Journal, Spending
 from orchestrator.ledger import Ledger
 from orchestrator.limits import AccountCounters, Counters, Keeper, account_limits
 from orchestrator.parts import PartWriter
+from orchestrator.servers import unless_lost
 
 _LOOK_SECONDS: Final = 1.0
 _CLOSE_SECONDS: Final = 1.0
@@ -109,9 +110,10 @@ class Providers:
             import ray
 
             self._ledger.close()
-            closing = [handle.actor.close.remote() for handle in pool.handles.values() if handle.ready]
-            if closing:
-                ray.wait(closing, num_returns=len(closing), timeout=_CLOSE_SECONDS)
+            with unless_lost():
+                closing = [handle.actor.close.remote() for handle in pool.handles.values() if handle.ready]
+                if closing:
+                    ray.wait(closing, num_returns=len(closing), timeout=_CLOSE_SECONDS)
         if self._keeper is not None:
             self._keeper.close()
 

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import time
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from math import inf
 from typing import Final, TextIO
@@ -113,16 +114,18 @@ def _play(
                         providers,
                         reporting,
                         staff,
+                        cluster.servers,
                         stop.asked,
                     ).run()
                     if not stop.asked():
                         patience = config.storage.patience_seconds
                 finally:
-                    providers.close(pool)
-                    reporting.close_metrics()
-                    staff.close()
-                    taken_out += staff.taken_out
-                    pool.close()
+                    with ExitStack() as closing:
+                        closing.callback(pool.close)
+                        closing.callback(lambda: taken_out.extend(staff.taken_out))
+                        closing.callback(staff.close)
+                        closing.callback(reporting.close_metrics)
+                        closing.callback(providers.close, pool)
     except KeyboardInterrupt:
         patience = 0.0  # The second Ctrl-C: what has been committed waits in the journal.
         raise

@@ -1,70 +1,112 @@
-"""The head of a cluster that was joined: away for a moment, back, and given up."""
+"""The head of a cluster that was joined: away for a moment, back, another one, and given up."""
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
+from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+import ray
 from standin_tournaments import wait_until
 
-from orchestrator import servers
+from orchestrator import access, servers
+from orchestrator.access import cluster_id
+from orchestrator.cluster import RayCluster
+from orchestrator.config import ClusterConfig, ConfigError
+from orchestrator.processes import children
 from orchestrator.servers import Servers
 
 
-class Time:
-    """A clock that goes when it is told to."""
+class Head:
+    """What a head says of itself, and a clock that goes when it is told to."""
 
     def __init__(self) -> None:
+        self.said: bytes | None = b"the one that was joined"
+        self.asked = 0
         self.now = 1000.0
 
-    def __call__(self) -> float:
+    def ask(self, address: str) -> bytes | None:
+        assert address == "host:6379"
+        self.asked += 1
+        return self.said
+
+    def clock(self) -> float:
         return self.now
 
-
-@pytest.fixture(autouse=True)
-def look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(servers, "_LOOK_SECONDS", 0.02)
-
-
-def listening(port: int = 0) -> socket.socket:
-    return socket.create_server(("127.0.0.1", port))
+    def says(self, said: bytes | None) -> None:
+        """From now on; returns once that has been heard."""
+        self.said = said
+        asked = self.asked
+        wait_until(lambda: self.asked >= asked + 2, "it was asked again")
 
 
-def test_a_head_that_is_away_is_asked_nothing_until_it_is_back() -> None:
-    clock = Time()
-    with closing(listening()) as head:
-        port = head.getsockname()[1]
-        watch = Servers(f"127.0.0.1:{port}", clock)
-        try:
-            assert not watch.away
-            head.close()
-            wait_until(lambda: watch.away, "it was missed")
-            clock.now += 29.0
-            assert watch.ended is None
-            with closing(listening(port)):
-                wait_until(lambda: not watch.away, "it was seen again")
-                clock.now += 29.0
-                assert watch.ended is None
-        finally:
-            watch.close()
+@pytest.fixture
+def head() -> Head:
+    return Head()
 
 
-def test_a_head_that_stays_away_is_given_up_and_named() -> None:
-    clock = Time()
-    with closing(listening()) as head:
-        port = head.getsockname()[1]
-        watch = Servers(f"127.0.0.1:{port}", clock)
-        try:
-            head.close()
-            wait_until(lambda: watch.away, "it was missed")
-            clock.now += 31.0
-            assert watch.ended == f"the head of the Ray cluster at 127.0.0.1:{port} has not answered for 30 s"
-        finally:
-            watch.close()
+@pytest.fixture
+def watch(head: Head, monkeypatch: pytest.MonkeyPatch) -> Iterator[Servers]:
+    monkeypatch.setattr(servers, "_LOOK_SECONDS", 0.01)
+    watch = Servers("host:6379", head.ask, head.clock)
+    wait_until(lambda: head.asked, "it was asked")
+    yield watch
+    watch.close()
+
+
+def test_a_head_that_is_away_is_asked_nothing_until_it_is_back(head: Head, watch: Servers) -> None:
+    assert not watch.away
+    head.says(None)
+    head.now += 29.0
+    assert watch.away
+    assert watch.ended is None
+    head.says(b"the one that was joined")
+    head.now += 29.0
+    assert not watch.away
+    assert watch.ended is None
+
+
+def test_a_head_that_stays_away_is_given_up_and_named(head: Head, watch: Servers) -> None:
+    head.says(None)
+    head.now += 31.0
+    assert watch.ended == "the head of the Ray cluster at host:6379 has not answered for 30 s"
+
+
+@pytest.mark.parametrize("said", [b"another one", b""], ids=["another", "one that refuses our token"])
+def test_a_head_that_is_another_one_is_the_end_at_once(said: bytes, head: Head, watch: Servers) -> None:
+    head.says(None)
+    head.says(said)
+    assert watch.away
+    assert watch.ended == "another Ray answers at host:6379 than the one that was joined, which is lost"
 
 
 def test_a_client_of_a_cluster_looks_at_no_head() -> None:
     watch = Servers("")
     assert not watch.away
     assert watch.ended is None
+
+
+def test_a_real_head_says_who_it_is_and_one_that_stands_still_says_nothing() -> None:
+    with RayCluster(ClusterConfig(workers=1)):
+        address = ray.get_runtime_context().gcs_address
+        server = children(os.getpid(), "gcs_server")[0]
+        first = cluster_id(address)
+        os.kill(server, signal.SIGSTOP)
+        try:
+            assert cluster_id(address) is None
+        finally:
+            os.kill(server, signal.SIGCONT)
+        assert first
+        assert cluster_id(address) == first
+    assert cluster_id(address) is None
+
+
+def test_an_address_at_which_somebody_listens_and_says_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "_REACH_SECONDS", 0.5)
+    with closing(socket.create_server(("127.0.0.1", 0))) as somebody:
+        address = f"127.0.0.1:{somebody.getsockname()[1]}"
+        with pytest.raises(ConfigError, match=f"cluster.address: whoever listens at '{address}' has not answered"):
+            access.show_token(address)
