@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 _LONGEST: Final = 300
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _RAISED: Final = re.compile(r"^\s.*\n(\w[\w.]*(?::.*)?)$", re.MULTILINE)
-"""What is raised stands at the margin, below the lines of a traceback; the last one is what began it."""
+"""What is raised stands at the margin, below the lines of a traceback. Ray puts the real cause last."""
 _ADDRESS: Final = re.compile(r"\bip=([^,)\s]+)")
 _EXIT: Final = re.compile(r"Worker exit detail: (.+?)\.?(?: Some common causes|$)", re.MULTILINE)
 

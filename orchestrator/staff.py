@@ -146,8 +146,10 @@ class Staff:
 
     def failed(self, one: Try, worker: str, fault: str) -> None:
         """A game failed with ``worker``, or with its process, and either may be the cause."""
-        self._fitness.failed(worker, one.scheduled.game_id)
-        self._nodes.failed(self.node(worker), one.scheduled.game_id)
+        alone = not any(other.ready for name, other in self._pool.handles.items() if name != worker)
+        self._fitness.failed(worker, one.scheduled.game_id, alone)
+        # Always in doubt: a node whose network was away for a moment is not to be without workers from then on.
+        self._nodes.failed(self.node(worker), one.scheduled.game_id, alone=True)
         self._last_fault[worker] = fault
 
     def finished(self, worker: str, game_id: str) -> None:

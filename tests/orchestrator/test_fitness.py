@@ -15,16 +15,60 @@ def test_three_games_in_a_row_that_others_can_play_make_a_worker_unfit() -> None
     failing(fitness, "bad", "g1", "g2", "g3")
     assert (fitness.rests("bad"), fitness.unfit()) == (True, [])
     fitness.finished("good", "g1")
-    assert not fitness.rests("bad"), "it is tried with one game more"
-    failing(fitness, "bad", "g4")
-    assert fitness.rests("bad")
+    fitness.finished("other", "g3")
+    assert (fitness.rests("bad"), fitness.unfit()) == (True, [])
     fitness.finished("good", "g2")
-    assert fitness.unfit() == []
-    fitness.finished("other", "g4")
     assert fitness.unfit() == ["bad"]
-    assert fitness.streak("bad") == ["g1", "g2", "g3", "g4"]
+    assert fitness.streak("bad") == ["g1", "g2", "g3"]
     fitness.forget("bad")
     assert (fitness.unfit(), fitness.streak("bad"), fitness.rests("bad")) == ([], [], False)
+
+
+def test_where_others_fail_too_a_worker_is_unfit_only_if_it_fails_again_when_they_play() -> None:
+    fitness = Fitness()
+    failing(fitness, "bad", "g1", "g2", "g3")
+    failing(fitness, "good", "h1")
+    assert (fitness.rests("bad"), fitness.unfit()) == (True, [])
+    for game in ("g1", "g2", "g3"):
+        fitness.finished("good", game)
+    assert (fitness.rests("bad"), fitness.unfit()) == (False, []), "it is tried with one game more"
+    failing(fitness, "bad", "g4")
+    assert (fitness.rests("bad"), fitness.unfit()) == (True, ["bad"])
+
+
+def test_trouble_in_which_all_fail_the_same_games_makes_nobody_unfit() -> None:
+    fitness = Fitness()
+    for worker in ("v", "w", "x"):
+        failing(fitness, worker, "g1", "g2", "g3")
+    assert all(fitness.rests(worker) for worker in ("v", "w", "x"))
+    for game in ("g1", "g2", "g3"):
+        fitness.finished("x", game)
+    assert fitness.unfit() == []
+    assert not any(fitness.rests(worker) for worker in ("v", "w", "x"))
+
+
+def test_what_fails_while_no_other_is_at_work_is_held_against_nobody() -> None:
+    fitness = Fitness()
+    for game in ("g1", "g2", "g3"):
+        fitness.failed("first", game, alone=True)
+    for game in ("g1", "g2", "g3"):
+        fitness.finished("second", game)
+    assert (fitness.rests("first"), fitness.unfit()) == (False, [])
+
+
+def test_failures_that_come_back_with_results_are_no_streak() -> None:
+    fitness = Fitness()
+    fitness.finished("w", "g9")
+    failing(fitness, "w", "g1", "g2", "g3")
+    for game in ("g1", "g2", "g3"):
+        fitness.finished("good", game)
+    assert fitness.unfit() == []
+    fitness.finished("w", "g8")
+    assert fitness.unfit() == []
+    failing(fitness, "w", "g4", "g5", "g6")
+    for game in ("g4", "g5", "g6"):
+        fitness.finished("good", game)
+    assert fitness.unfit() == ["w"]
 
 
 def test_a_game_that_it_plays_makes_up_for_those_before() -> None:
