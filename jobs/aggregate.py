@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from typing import Final
 
 from jobs.config import ConfigError, ExitCode, group, job, key
 from jobs.schemas import Ratings, Storage
 from results import Run, StorageError
 from results.aggregation import Aggregation, aggregate
 from results.glicko import Rating
-from results.leaderboard import leaderboard, win_matrix
+from results.leaderboard import is_out_of_order, leaderboard, win_matrix
 
 
 @dataclass
@@ -63,11 +64,17 @@ def check_ratings(ratings: Ratings) -> None:
         raise ConfigError(f"ratings.rating: must be a finite number, not {ratings.rating}")
 
 
+_ORDER: Final = """Ratings do not follow the win rates: they go from one cycle of the schedule to
+the next, and early ones weigh more. With ratings.period=run all games weigh alike."""
+
+
 def standings(found: Aggregation) -> str:
-    """Leaderboard and win matrix as text."""
+    """Leaderboard and win matrix as text, with a word about ratings that do not follow the win rates."""
     ratings = found.tables["ratings"]
     matrix = win_matrix(ratings, found.tables["win_rates"])
-    return "\n\n".join(text for text in (leaderboard(ratings), matrix) if text)
+    return "\n\n".join(
+        text for text in (leaderboard(ratings), _ORDER if is_out_of_order(ratings) else "", matrix) if text
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
@@ -15,6 +14,7 @@ from engine.match import SEATS, Cause, MatchSpec
 from engine.registry import game_version
 from engine.replay import Events, Replay, ReplayError, replay_json, result_json
 from jobs.config import ConfigError, ExitCode, group, job, key
+from jobs.output import OutputFile
 from jobs.schemas import Storage
 from results import Run, StorageError
 
@@ -42,11 +42,12 @@ def main(config: ReplayJob) -> int:
             f"game {config.game} is void ({row['cause']}: {row['void_detail']}); it has no actions to replay"
         )
     spec = match_spec(run, row)
+    out = None if config.out is None else OutputFile(config.out)
     try:
         differences = _show(spec, row, events=config.events)
-        if config.out is not None:
-            _write(Path(config.out), {"game_id": row["game_id"], **_names(row), **replay_json(spec, row["actions"])})
-            print(f"wrote {config.out}")
+        if out is not None:
+            content = {"game_id": row["game_id"], **_names(row), **replay_json(spec, row["actions"])}
+            out.write(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
     except ReplayError as error:
         differences = [str(error)]
     for difference in differences:
@@ -156,13 +157,6 @@ def _differences(replay: Replay, row: Mapping[str, Any]) -> list[str]:
         "final_digest": (replay.match.digest(), row["final_digest"]),
     }
     return [f"{name} is {now}, recorded is {then}" for name, (now, then) in found.items() if now != then]
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write ``content`` as JSON, whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
-    partial.replace(path)
 
 
 if __name__ == "__main__":

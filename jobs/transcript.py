@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from agents.base import Agent, Decision
@@ -20,6 +19,7 @@ from agents.llm.models import ModelError
 from engine.match import SEATS, Match, MatchSpec, play_forced
 from engine.registry import new_match
 from jobs.config import ConfigError, ExitCode, job, key
+from jobs.output import OutputFile
 from jobs.tournament import read_deck
 
 _MOST_SHOWN: Final = 1000
@@ -50,11 +50,7 @@ def main(config: TranscriptJob) -> int:
     decks = [read_deck(entry) for entry in config.decks]
     if len(decks) not in (1, len(SEATS)):
         raise ConfigError(f"decks: {len(decks)} are given; one for both, or one each, as in decks=[charizard_ex]")
-    out = None if config.out is None else Path(config.out)
-    if out is not None:
-        if out.is_dir():
-            raise ConfigError(f"out: {out} is a folder; name a file in it")
-        out.parent.mkdir(parents=True, exist_ok=True)
+    out = None if config.out is None else OutputFile(config.out)
     match = new_match(MatchSpec("ptcg", config.seed, (decks[0].cards, decks[-1].cards)))
     transcript = Transcript(names)
     transcript.say(
@@ -62,10 +58,7 @@ def main(config: TranscriptJob) -> int:
     )
     failure = asyncio.run(_watch(match, agents, transcript, config.decisions, config.seconds))
     if out is not None:
-        partial = out.with_name(f".{out.name}.partial")
-        partial.write_text("\n".join([*transcript.lines, ""]), encoding="utf-8")
-        partial.replace(out)
-        print(f"wrote {out}")
+        out.write("\n".join([*transcript.lines, ""]))
     if failure is not None:
         print(f"jobs.transcript: {failure}", file=sys.stderr)
         return ExitCode.FAULT

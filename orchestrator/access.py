@@ -61,7 +61,10 @@ def show_token(address: str) -> None:
     token or another one, where ``RAY_AUTH_MODE`` forbids to use it, and where somebody takes the question and gives no
     answer, for which Ray would wait for minutes.
     """
-    address = _found(address)
+    found = _found(address)
+    if found != address:
+        check_address(found)  # Ray may remember one that is gone.
+    address = found
     if _host_and_port(address) is None or not _is_refused(address, {}):
         return
     use_token(f"cluster.address: the Ray at {address!r}")

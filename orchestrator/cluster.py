@@ -65,10 +65,14 @@ class RayCluster:
         import ray
 
         if not ray.is_initialized():
-            if self._config.address is not None:
-                self._join(ray, self._config.address)
-            else:
-                self._start_embedded(ray)
+            try:
+                if self._config.address is not None:
+                    self._join(ray, self._config.address)
+                else:
+                    self._start_embedded(ray)
+            except SystemExit as stop:  # While it starts, Ray answers SIGTERM so.
+                ray.shutdown()
+                raise KeyboardInterrupt from stop
             self._ours = True
             _silence_ray()
         self.servers = Servers()

@@ -42,6 +42,19 @@ def leaderboard(ratings: pa.Table) -> str:
     return _aligned(header, columns, left=(1,))
 
 
+def is_out_of_order(ratings: pa.Table) -> bool:
+    """Whether somebody is ranked before another who has as many games and a higher win rate.
+
+    Ratings that go from period to period depend on the periods' order, the more so the fewer games there are.
+    """
+    rows = [row for row in ratings.to_pylist() if row["win_rate"] is not None]
+    return any(
+        one["games"] == other["games"] and one["win_rate"] < other["win_rate"] and one["periods"] > 1
+        for place, one in enumerate(rows)
+        for other in rows[place + 1 :]
+    )
+
+
 def win_matrix(ratings: pa.Table, win_rates: pa.Table) -> str:
     """Win rates in percent of each row's entrant against each column's, both in the order of the ranking.
 

@@ -82,6 +82,7 @@ def test_a_call_that_fails_is_one_line_and_what_was_played_is_kept(
         ([AGENTS, "decisions=0"], "decisions: 0 is not a whole number from 1"),
         ([AGENTS, "seconds=0"], "seconds: 0 is not a positive number"),
         ([AGENTS, "out=."], "out: . is a folder"),
+        ([AGENTS, "out=/dev/null/game.txt"], "out: cannot write /dev/null/game.txt: "),
     ],
 )
 def test_what_cannot_be_played_is_one_line(

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from results.aggregation import aggregate
-from results.leaderboard import display_width, leaderboard, printable, win_matrix
+from results.leaderboard import display_width, is_out_of_order, leaderboard, printable, win_matrix
 from results.schema import table_from_rows
 
 
@@ -52,6 +52,25 @@ def test_an_agent_without_games_has_no_rate():
 def test_a_run_without_games_says_so():
     assert leaderboard(ratings()) == "no games yet"
     assert win_matrix(ratings(), table_from_rows("win_rates", [])) == ""
+
+
+@pytest.mark.parametrize(
+    ("rates", "games", "periods", "is_told"),
+    [
+        ((0.4, 0.6), (10, 10), 5, True),
+        ((0.6, 0.4), (10, 10), 5, False),
+        ((0.4, 0.6), (10, 10), 1, False),
+        ((0.4, 0.6), (10, 8), 5, False),
+        ((None, 0.6), (0, 10), 5, False),
+    ],
+    ids=["worse first", "better first", "one period", "other games", "no games"],
+)
+def test_ratings_that_do_not_follow_the_win_rates_are_noticed(rates, games, periods, is_told):
+    rows = [
+        ratings(name, win_rate=rate, games=number, periods=periods).to_pylist()[0] | {"rank": place}
+        for place, (name, rate, number) in enumerate(zip("ab", rates, games, strict=True), start=1)
+    ]
+    assert is_out_of_order(table_from_rows("ratings", rows)) is is_told
 
 
 def test_the_matrix_is_in_the_order_of_the_ranking(tmp_path):
