@@ -21,6 +21,11 @@ from orchestrator import ConfigError as TournamentRefused
 from orchestrator.progress import duration
 from orchestrator.tournament import check_settings
 
+_ENDS: Final = {
+    ExitCode.INCOMPLETE: "incomplete, the same command goes on",
+    ExitCode.VOID_GAMES: "complete, with void games",
+}
+"""What has become of a job that has failed for Ray, which tells 0 from all other exit codes only."""
 _STOP_SECONDS: Final = 30
 """How long a job that is stopped may take to write down what it has."""
 
@@ -56,6 +61,8 @@ class SubmitJob:
     cluster: ClusterAccess = group(ClusterAccess, "the cluster that the job is sent to")
 
 
+_FOLDER_OPTIONS: Final = ("--config-dir", "-cd")
+"""What names a folder of one's own configuration, as the next word or behind a ``=``."""
 _OWN: Final = ("job", "action", "job_id", "follow", *(f"cluster.{name}" for name in ClusterAccess.__annotations__))
 
 
@@ -116,6 +123,8 @@ def _submit(config: SubmitJob, argv: Sequence[str]) -> int:
         _check(config.job, target, one)
         passed.update(variables.wanted(plain, one, config.cluster.variables))
     dashboard = Dashboard(config.cluster.dashboard)
+    if config.job_id is not None:
+        dashboard.check_free(config.job_id)  # Before variables are put there for it.
     with tempfile.TemporaryDirectory(prefix="prizefight-") as made:
         archive = write_archive(Path(made) / "prizefight.zip", folders, _most_bytes())
         _say(f"sending {archive.size_text}" + (f", with {', '.join(sorted(passed))}" if passed else ""))
@@ -136,7 +145,7 @@ def entrypoint(python: str, name: str, argv: Sequence[str]) -> str:
 
 def _only_shows(argv: Sequence[str]) -> bool:
     """Whether the job is only to print its configuration."""
-    return any(word in ("-c", "--cfg") or word.startswith("--cfg=") for word in argv)
+    return any(word in ("-c", "--cfg") or word.startswith(("--cfg=", "-c=", "-cjob")) for word in argv)
 
 
 def _with_packed_folders(argv: Sequence[str]) -> tuple[list[str], list[Path]]:
@@ -153,16 +162,16 @@ def _with_packed_folders(argv: Sequence[str]) -> tuple[list[str], list[Path]]:
         except UnicodeEncodeError:
             raise ConfigError(f"{word!r} is not text") from None
         option, separator, value = word.partition("=")
-        if names_folder or (option == "--config-dir" and separator):
+        if names_folder or (option in _FOLDER_OPTIONS and separator):
             folder = word if names_folder else value
             if not Path(folder).is_dir():
                 raise ConfigError(f"--config-dir {folder}: there is no such folder")
             name = own_name(len(folders))
             folders.append(Path(folder))
-            word = name if names_folder else f"--config-dir={name}"
+            word = name if names_folder else f"{option}={name}"
             names_folder = False
         else:
-            names_folder = word in ("--config-dir", "-cd")
+            names_folder = word in _FOLDER_OPTIONS
         changed.append(word)
     return changed, folders
 
@@ -212,7 +221,8 @@ def _followed(dashboard: Dashboard, job_id: str, is_new: bool = False, to_its_en
 
 def _status(dashboard: Dashboard, job_id: str) -> int:
     info = dashboard.info(job_id)
-    status = str(getattr(info.status, "value", info.status)).lower()
+    status = _ENDS.get(info.driver_exit_code) if info.status == "FAILED" else None
+    status = status or str(getattr(info.status, "value", info.status)).lower()
     began = "" if not info.start_time else f", {_duration(info)}"
     print(f"job {job_id}: {status}{began}")
     return dashboard.outcome(job_id) if dashboard.ended(job_id) else ExitCode.COMPLETE

@@ -36,7 +36,8 @@ def write_archive(path: Path, own: Sequence[Path], most: int) -> Archive:
     """Write to ``path`` the packages of the program and the folders ``own`` under the names of :func:`own_name`.
 
     Of a user's folder everything is taken that can be configuration: hidden files, caches, environments, tests and runs
-    are not. Raises :class:`ConfigError` where the archive has more than ``most`` bytes.
+    are not, nor are links that lead back to a folder in which they are. Raises :class:`ConfigError` where the archive
+    has more than ``most`` bytes.
     """
     largest: list[tuple[int, Path]] = []
     files = 0
@@ -64,8 +65,14 @@ def own_name(number: int) -> str:
     return f"own_conf_{number}"
 
 
-def _files(root: Path) -> Iterator[Path]:
-    """Files below ``root`` that belong into an archive, in a fixed order."""
+def _files(root: Path, around: frozenset[Path] = frozenset()) -> Iterator[Path]:
+    """Files below ``root`` that belong into an archive, in a fixed order.
+
+    A link that leads back to ``root`` or to one of the folders ``around`` it is left out: it has no end.
+    """
+    here = root.resolve()
+    if here in around:
+        return
     for entry in sorted(root.iterdir()):
         if entry.name.startswith(".") or entry.name in _LEFT_OUT or entry.name.endswith(_SUFFIXES_LEFT_OUT):
             continue
@@ -73,7 +80,7 @@ def _files(root: Path) -> Iterator[Path]:
             is_environment = (entry / "pyvenv.cfg").is_file()
             is_run = (entry / "manifest.json").is_file() and (entry / "games").is_dir()
             if not is_environment and not is_run:
-                yield from _files(entry)
+                yield from _files(entry, around | {here})
         elif entry.is_file():
             yield entry
 

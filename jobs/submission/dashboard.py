@@ -88,6 +88,14 @@ class Dashboard:
         with urllib.request.urlopen(request, timeout=_REACH_SECONDS):
             return
 
+    def check_free(self, job_id: str) -> None:
+        """Raise :class:`ConfigError` where the cluster has a job of this id, be it one that has ended."""
+        try:
+            self.info(job_id)
+        except ConfigError:
+            return
+        raise _taken(job_id)
+
     def submit(
         self,
         entrypoint: str,
@@ -106,9 +114,10 @@ class Dashboard:
                 name: str = self._client.submit_job(entrypoint=entrypoint, submission_id=job_id, runtime_env=settings)
                 return name
             except (RuntimeError, ValueError, TypeError) as error:
+                if job_id is not None and f"{job_id} already exists" in str(error):
+                    raise _taken(job_id) from error
                 if _NOT_YET not in str(error) or time.monotonic() > until:
-                    lines = str(error).strip().splitlines() or [type(error).__name__]
-                    raise ConfigError(f"the cluster refuses the job: {lines[-1]}") from error
+                    raise ConfigError(f"the cluster refuses the job: {_reason(error)}") from error
             time.sleep(_LOOK_SECONDS)
 
     def follow(self, job_id: str) -> int:
@@ -187,6 +196,18 @@ class Dashboard:
     async def _tail(self, job_id: str) -> AsyncIterator[str]:
         async for text in self._client.tail_job_logs(job_id):
             yield text
+
+
+def _taken(job_id: str) -> ConfigError:
+    return ConfigError(
+        f"job_id: the cluster has a job {job_id!r} already; give another job_id, or none to have one made up"
+    )
+
+
+def _reason(error: Exception) -> str:
+    """The last line that says something: Ray sends whole tracebacks, and ends them with a dot of its own."""
+    lines = (line.strip() for line in reversed(str(error).splitlines()))
+    return next((line for line in lines if any(map(str.isalpha, line))), type(error).__name__)
 
 
 @contextmanager

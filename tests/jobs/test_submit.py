@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 import zipfile
@@ -19,8 +21,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs import submit, tournament
-from jobs.config import ConfigError, composed_jobs
-from jobs.submission import dashboard, variables
+from jobs.config import ConfigError
+from jobs.submission import dashboard
 from jobs.submission.archive import write_archive
 from jobs.submission.dashboard import Dashboard
 
@@ -86,16 +88,22 @@ def test_what_would_fail_on_the_cluster_is_refused_here(
     assert said in err
 
 
+VERSION = json.dumps({"ray_version": ray.__version__, "version": "4", "ray_commit": "c", "session_name": "s"}).encode()
+
+
 @contextmanager
-def server(answer: Callable[[str], bytes | None]) -> Iterator[str]:
-    """The address of one that answers a path so; ``None``: with status 500."""
+def talking(answer: Callable[[str, bytes], tuple[int, bytes]]) -> Iterator[str]:
+    """The address of one that answers a path and what is sent along (nothing for GET) with a status and a content."""
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            content = answer(self.path)
-            self.send_response(500 if content is None else 200)
+            size = int(self.headers.get("Content-Length", 0))
+            status, content = answer(self.path, self.rfile.read(size))
+            self.send_response(status)
             self.end_headers()
-            self.wfile.write(content or b"")
+            self.wfile.write(content)
+
+        do_PUT = do_POST = do_GET
 
         def log_message(self, *args: object) -> None:
             return
@@ -106,8 +114,17 @@ def server(answer: Callable[[str], bytes | None]) -> Iterator[str]:
         serving.shutdown()
 
 
+def job_details(status: str, code: int) -> bytes:
+    """What a dashboard tells of the job ``mine``, which took 5 seconds."""
+    told = {"type": "SUBMISSION", "submission_id": "mine", "job_id": None, "entrypoint": "e", "status": status}
+    return json.dumps({**told, "start_time": 1000, "end_time": 6000, "driver_exit_code": code}).encode()
+
+
 def test_what_answers_but_is_no_dashboard_is_named() -> None:
-    with server(lambda path: b"<html>hello</html>") as url, pytest.raises(ConfigError, match="is no dashboard of Ray"):
+    with (
+        talking(lambda path, body: (200, b"<html>hello</html>")) as url,
+        pytest.raises(ConfigError, match="is no dashboard of Ray"),
+    ):
         Dashboard(url)
 
 
@@ -115,10 +132,14 @@ def test_what_answers_but_is_no_dashboard_is_named() -> None:
 def test_a_dashboard_that_answers_no_more_is_one_line(
     action: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    version = {"ray_version": ray.__version__, "version": "4", "ray_commit": "c", "session_name": "s"}
-    answers = {"/api/authentication_mode": b"{}", "/api/version": json.dumps(version).encode()}
+    answers = {"/api/authentication_mode": b"{}", "/api/version": VERSION}
     monkeypatch.setattr(dashboard, "_PATIENCE_SECONDS", 0.1)
-    with server(lambda path: answers.get(path.partition("?")[0])) as url:
+
+    def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        content = answers.get(path.partition("?")[0])
+        return (500, b"") if content is None else (200, content)
+
+    with talking(answer) as url:
         assert submit.main([f"cluster.dashboard={url}", f"action={action}", "job_id=mine"]) == 1
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1), err
@@ -249,30 +270,100 @@ def test_what_is_too_large_is_refused_with_the_largest_files(tmp_path: Path) -> 
         write_archive(tmp_path / "a.zip", [mine], most=2_000_000)
 
 
-def test_keys_and_variables_of_the_configuration_are_passed_on_and_no_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "words", [["--config-dir", "mine"], ["--config-dir=mine"], ["-cd", "mine"], ["-cd=mine"]], ids=" ".join
+)
+def test_ones_own_folder_goes_along_however_it_is_named(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("OPENROUTER_API_KEY", "sk-abc")
-    monkeypatch.setenv("LOOPBACK_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("UNRELATED_KEY", "other")
-    monkeypatch.setenv("STORAGE_KEY", "s3")
-    agents = "agents=[{model: gpt_5_4, harness: minimal},{model: loopback, harness: minimal}]"
-    [(composed, config)] = composed_jobs("tournament", ["run=r", agents, "decks=[charizard_ex]"])
-    assert variables.wanted(composed, config, ["STORAGE_KEY"]) == {
-        "OPENROUTER_API_KEY": "sk-abc",
-        "LOOPBACK_URL": "http://127.0.0.1:9/v1",
-        "STORAGE_KEY": "s3",
-    }
+    (tmp_path / "mine" / "agent").mkdir(parents=True)
+    (tmp_path / "mine" / "agent" / "of_mine.yaml").write_text("kind: random\n")
+    argv = ["game=standin", "agents=[of_mine,random]", "run=r", "cluster.workers=1", "storage.root=/runs"]
+    taken = []
+
+    def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        if path.startswith("/api/packages/gcs/_ray_pkg_"):
+            if body:
+                with zipfile.ZipFile(io.BytesIO(body)) as content:
+                    taken.extend(name for name in content.namelist() if name.endswith("of_mine.yaml"))
+            return (200 if body else 404), b""
+        if body:
+            taken.extend(word for word in shlex.split(json.loads(body)["entrypoint"]) if "own_conf" in word)
+            return 200, json.dumps({"job_id": "j", "submission_id": "j"}).encode()
+        return 200, VERSION
+
+    with talking(answer) as url:
+        assert submit.main([f"cluster.dashboard={url}", "follow=false", *argv, *words]) == 0, capsys.readouterr().err
+    option, separator, _ = words[0].partition("=")
+    assert taken == ["own_conf_0/agent/of_mine.yaml", f"{option}=own_conf_0" if separator else "own_conf_0"]
 
 
-def test_neither_half_of_packed_variables_tells_anything_and_both_give_them_back_once() -> None:
-    passed = {"KEY": "sk-a-very-secret-key", "URL": "http://h/é"}
-    name, content, told = variables.pack(passed)
-    assert b"secret" not in content
-    assert "secret" not in told
-    assert json.dumps(passed).encode().hex() not in told
-    store = {name: content}
-    assert variables.unpack(told, store.pop) == passed
-    with pytest.raises(LookupError, match="taken already"):
-        variables.unpack(told, lambda name: store.pop(name, None))
-    assert variables.pack(passed)[1] != content
+def test_links_that_lead_back_to_a_folder_are_not_followed(tmp_path: Path) -> None:
+    mine, other = tmp_path / "mine", tmp_path / "other"
+    (mine / "agent").mkdir(parents=True)
+    other.mkdir()
+    (mine / "agent" / "one.yaml").write_text("kind: random\n")
+    (other / "shared.yaml").write_text("kind: random\n")
+    (mine / "itself").symlink_to(mine)
+    (mine / "model").symlink_to(other)
+    (mine / "more").symlink_to(other)
+    archive = write_archive(tmp_path / "a.zip", [mine], most=2**20)
+    with zipfile.ZipFile(archive.path) as content:
+        own = [name for name in content.namelist() if name.startswith("own_conf_0/")]
+    assert own == [f"own_conf_0/{name}" for name in ("agent/one.yaml", "model/shared.yaml", "more/shared.yaml")]
+
+
+def test_a_refusal_of_the_cluster_is_told_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        if path.startswith("/api/jobs/") and body:
+            return 500, b"Traceback (most recent call last):\n  File x\nValueError: pipp is no field of these\n"
+        return 200, VERSION
+
+    with talking(answer) as url:
+        assert submit.main([f"cluster.dashboard={url}", *GAME]) == 2
+    err = capsys.readouterr().err.splitlines()[-1]
+    assert err == "jobs.submit: the cluster refuses the job: ValueError: pipp is no field of these"
+
+
+@pytest.mark.parametrize("is_seen_before", [True, False])
+def test_a_job_id_that_is_taken_is_named_and_nothing_of_the_new_job_stays_on_the_cluster(
+    is_seen_before: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRIZEFIGHT_SENT", "a key")
+    put = []
+
+    def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        if path.startswith("/api/packages/"):
+            put.append(path)
+            return 200, b""
+        if path == "/api/jobs/mine":
+            return (200, job_details("SUCCEEDED", 0)) if is_seen_before else (404, b"Job mine does not exist")
+        if path.startswith("/api/jobs/") and body:
+            said = "ValueError: Job with submission_id mine already exists. Please use a different submission_id.\n"
+            return 500, f"Traceback (most recent call last):\n  File x\n{said}".encode()
+        return 200, VERSION
+
+    argv = [*GAME, "job_id=mine", "cluster.variables=[PRIZEFIGHT_SENT]"]
+    with talking(answer) as url:
+        assert submit.main([f"cluster.dashboard={url}", *argv]) == 2
+    assert "the cluster has a job 'mine' already; give another job_id" in capsys.readouterr().err.splitlines()[-1]
+    assert (put == []) == is_seen_before
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (3, "job mine: incomplete, the same command goes on, 5"),
+        (4, "job mine: complete, with void games, 5"),
+        (1, "job mine: failed, 5"),
+    ],
+)
+def test_the_status_of_a_job_says_what_its_exit_code_means(
+    code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        return 200, job_details("FAILED", code) if path == "/api/jobs/mine" else VERSION
+
+    with talking(answer) as url:
+        assert submit.main([f"cluster.dashboard={url}", "action=status", "job_id=mine"]) == code
+    assert capsys.readouterr().out.startswith(said)
