@@ -1,8 +1,8 @@
 """Environment variables that a job needs: which they are, and how they get to the cluster without standing anywhere.
 
 What Ray is told of a job's environment stands in its log files and in its dashboard. So values go another way. They are
-put into the memory of Ray's own store, made unreadable with a one-time pad that goes with the job; the job takes them
-from there, and they are gone. Neither half tells anything alone.
+put into the memory of Ray's own store, made unreadable with a one-time pad that goes with the job; the job reads them
+there, and deletes them once it has ended for good. Neither half tells anything alone.
 """
 
 from __future__ import annotations
@@ -61,18 +61,26 @@ def pack(variables: Mapping[str, str]) -> tuple[str, bytes, str]:
     return name, _apply(pad, text), f"{name}:{pad.hex()}"
 
 
-def unpack(told: str, take: Callable[[str], bytes | None]) -> dict[str, str]:
-    """The variables, from what went with the job and what ``take`` finds in Ray's store under a name.
+def place(told: str) -> str:
+    """The name in Ray's store, from what went with the job. Raises ``LookupError`` where it is none of ours."""
+    name = told.partition(":")[0]
+    if not _PACKAGE.fullmatch(name):
+        raise LookupError(f"{PAD} does not name a place of variables")
+    return name
+
+
+def unpack(told: str, find: Callable[[str], bytes | None]) -> dict[str, str]:
+    """The variables, from what went with the job and what ``find`` finds in Ray's store under a name.
 
     Raises ``LookupError`` where there is nothing any more.
     """
-    name, _, pad = told.partition(":")
-    if not _PACKAGE.fullmatch(name):
-        raise LookupError(f"{PAD} does not name a place of variables")
-    text = take(name)
+    text = find(place(told))
     if text is None:
-        raise LookupError("the variables that were sent with this job have been taken already")
-    variables: dict[str, str] = json.loads(_apply(bytes.fromhex(pad), text))
+        raise LookupError(
+            "the variables that were sent with this job are not in the cluster's memory any more: it has ended for "
+            "good before, or the head node was started anew"
+        )
+    variables: dict[str, str] = json.loads(_apply(bytes.fromhex(told.partition(":")[2]), text))
     return variables
 
 

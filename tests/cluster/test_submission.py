@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from llm_tournaments import Loopback
 from ray_clusters import RealCluster
 from standin_tournaments import wait_until
 
+from jobs.submission.variables import PAD
 from orchestrator.metrics import METRICS
 from results import Run
 
@@ -58,6 +62,7 @@ def test_a_tournament_of_chat_models_is_played_on_the_cluster_and_its_key_stands
         assert done.returncode == 0, done.stdout + done.stderr
         assert server.requests > 0
     assert "with LOOPBACK_URL, PAID_MODEL_KEY" in done.stderr
+    assert not has_variables(cluster, job_id_in(done.stdout)), "the job has ended for good"
     assert "2 of 2 games, 0 void; 2 played" in done.stdout
     assert "2/2 games (100 %)" in done.stdout
     assert re.search(r"^ +1 +(paid\+minimal|random) ", done.stdout, re.MULTILINE), "the leaderboard is in the log"
@@ -107,6 +112,58 @@ def test_a_killed_job_goes_on_with_the_same_command_and_a_stopped_one_leaves_not
     assert len(Run.named(tmp_path, "r").games()) >= done_before
     wait_until(lambda: cluster.actors() == [], "no actor was left")
     wait_until(lambda: not game_processes(cluster), "no process was left")
+
+
+def test_a_killed_job_that_the_cluster_starts_again_has_its_variables_and_goes_on(
+    cluster: RealCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    argv = ["game=standin", "agents=[random,scripted_first]", "options.seconds=0.004", "run=r", "cluster.workers=2"]
+    argv += [f"storage.root={tmp_path}", "storage.part_seconds=1", "tournament.games_per_pair=${oc.env:PF_GAMES}"]
+    with monkeypatch.context() as here:
+        here.setenv("PF_GAMES", "10000")
+        first = cluster.start(*submitted(cluster, *argv, "job_id=killed"))
+    log = follow_until(first, r"^[1-9]\d*/10000 games")
+    os.kill(driver_of(cluster), signal.SIGKILL)
+    out, _ = first.communicate()
+    assert first.returncode == 1, log + out
+    assert has_variables(cluster, "killed")
+    played = len(Run.named(tmp_path, "r").games())
+    assert played > 0
+
+    start_again(cluster, "killed", "again")
+    access = (f"cluster.dashboard={cluster.dashboard}", "job_id=again")
+    following = cluster.start("jobs.submit", *access, "action=logs")
+    log = follow_until(following, r"^\d+/10000 games")
+    assert int(re.findall(r"^(\d+)/10000 games", log, re.MULTILINE)[0]) >= played
+    assert has_variables(cluster, "again")
+    assert cluster.run("jobs.submit", *access, "action=stop").returncode == 3
+    following.communicate()
+    assert not has_variables(cluster, "again"), "whoever stops a job wants no more of it"
+    wait_until(lambda: not game_processes(cluster), "no process was left")
+
+
+def start_again(cluster: RealCluster, job_id: str, new_id: str) -> None:
+    """Give Ray the same command in the same environment once more, as what restarts jobs does."""
+    job = cluster.get(f"/api/jobs/{job_id}")
+    told = {"entrypoint": job["entrypoint"], "runtime_env": job["runtime_env"], "submission_id": new_id}
+    answer = asked(cluster, "/api/jobs/", json.dumps(told).encode())
+    assert answer == 200
+
+
+def has_variables(cluster: RealCluster, job_id: str) -> bool:
+    """Whether the variables that went with a job are still with the cluster."""
+    name = cluster.get(f"/api/jobs/{job_id}")["runtime_env"]["env_vars"][PAD].partition(":")[0]
+    return asked(cluster, f"/api/packages/gcs/{name}") == 200
+
+
+def asked(cluster: RealCluster, path: str, content: bytes | None = None) -> int:
+    """The status with which the dashboard answers."""
+    headers = {"Authorization": f"Bearer {cluster.token}", "Content-Type": "application/json"}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(cluster.dashboard + path, content, headers)) as reply:
+            return int(reply.status)
+    except urllib.error.HTTPError as error:
+        return error.code
 
 
 def driver_of(cluster: RealCluster) -> int:
