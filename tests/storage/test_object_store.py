@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import boto3
 import pytest
 from game_rows import MANIFEST, game_id, game_row, new_run
-from object_stores import ObjectStore, environment
+from object_stores import ObjectStore, TroubledWay, environment
+from standin_tournaments import wait_until
 
 from jobs.aggregate import main as aggregate
 from orchestrator.start import at_start
+from orchestrator.storage_threads import StorageThread, hanging
 from orchestrator.writer import claim_run
 from results import Run, StorageError
 from results.location import Location
@@ -147,3 +151,30 @@ def test_the_schema_of_a_part_in_a_bucket_is_checked(store: ObjectStore) -> None
     torn.write_whole(torn, lambda sink: sink.write(whole[:1000]))
     with pytest.raises(StorageError, match=r"games/q\.parquet is not a whole Parquet file"):
         run.games()
+
+
+def test_a_thread_is_told_to_hang_only_while_a_store_holds_it(
+    store: ObjectStore, way: TroubledWay, tmp_path: Path
+) -> None:
+    before = hanging()
+    place = Location.parse(f"s3://{store.bucket()}/runs/r")
+    claim_run(place, "r", 10.0, 1, False, lambda line: None).release()
+    assert hanging() == before, "whoever ends with a store that answers leaves nothing"
+
+    def ask() -> None:
+        with contextlib.suppress(OSError, StorageError):
+            place.names()
+
+    way.trouble = "dribble"
+    held = StorageThread("held", place, ask)
+    held.start()
+    over = threading.Event()
+    at_the_disk = StorageThread("at the disk", Location.parse(tmp_path), over.wait)
+    at_the_disk.start()
+    wait_until(lambda: way.dribbling, "the request was on its way")
+    assert sorted(hanging()) == sorted([*before, "held"]), "and a disk never keeps a process from its end"
+    way.trouble = None
+    held.join()
+    assert hanging() == before
+    over.set()
+    at_the_disk.join()
