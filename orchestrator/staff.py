@@ -108,9 +108,11 @@ class Staff:
     # Who may have what
 
     def ready(self) -> list[WorkerHandle]:
-        """Workers that may have games. Those that rest are among them only where all rest."""
+        """Workers that may have games. Those that rest are among them only where all rest and none is starting."""
         ready = [handle for handle in self._pool.handles.values() if handle.ready]
-        return [handle for handle in ready if not self._fitness.rests(handle.name)] or ready
+        fit = [handle for handle in ready if not self._fitness.rests(handle.name)]
+        # Else the first that is there, if it is the one that can play nothing, fails all games before others start.
+        return fit if fit or len(self._others_than(())) > len(ready) else ready
 
     def suits(self, handle: WorkerHandle) -> Suits:
         """Which games ``handle`` may have: one that failed goes elsewhere, to another node if that is possible."""

@@ -104,6 +104,24 @@ def test_who_fails_three_games_rests_unless_all_do() -> None:
     assert [handle.name for handle in staff.ready()] == ["worker-0", "worker-1"]
 
 
+def test_who_rests_gets_no_game_while_another_is_starting() -> None:
+    clock = Clock()
+    staff = staff_on("n1", "n1", clock=clock)
+    second = staff._pool.handles["worker-1"]
+    second.ready = False
+    for number in range(3):
+        assert [handle.name for handle in staff.ready()] == ["worker-0"]
+        one = game()
+        one.scheduled = one.scheduled._replace(game_id=f"g{number}")
+        staff.failed(one, "worker-0", "agent_error")
+    assert staff.ready() == []
+    second.ready = True
+    assert [handle.name for handle in staff.ready()] == ["worker-1"]
+    second.ready = False
+    clock.now += 61
+    assert [handle.name for handle in staff.ready()] == ["worker-0"], "it is not waited for for ever"
+
+
 def test_workers_that_die_starting_end_the_run_only_where_no_other_plays() -> None:
     clock = Clock()
     playing = staff_on("n1", "n1", clock=clock)
