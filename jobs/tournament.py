@@ -23,6 +23,7 @@ from orchestrator import run_tournament
 from orchestrator.config import Deck, DeckPairing, Entrant, Report, TournamentConfig
 from orchestrator.halt import RunHalted
 from orchestrator.schedule import Schedule, check_balance
+from orchestrator.servers import waits_for_head
 from orchestrator.storage_threads import hanging
 from orchestrator.tournament import check_settings
 from results import Run, StorageError
@@ -216,10 +217,11 @@ def summary(report: Report) -> str:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process with ``code``, whether or not the storage answers."""
-    if hanging():
-        # pyarrow's exit handler waits for every request to S3 that is on its way, and no Ctrl-C ends that. What these
-        # requests were to bring about is in the journal or counts for nothing, as after a kill.
+    """End the process with ``code``, whether or not the storage and the cluster answer."""
+    if hanging() or waits_for_head() or code == ExitCode.INCOMPLETE:
+        # pyarrow's exit handler waits for every request to S3 that is on its way, Ray's for the head of its cluster,
+        # and no Ctrl-C ends that; nor does Ray survive every exit in the middle of its start. All is closed by now, and
+        # what is still under way is in the journal or counts for nothing, as after a kill.
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError):
                 stream.flush()

@@ -19,7 +19,7 @@ from orchestrator.config import ClusterConfig, ConfigError
 from orchestrator.package import product_folder
 from orchestrator.play import Setup, one_line
 from orchestrator.processes import children
-from orchestrator.servers import Servers, end_actor
+from orchestrator.servers import HeadThread, Servers, end_actor
 from orchestrator.workers import HEARING, Errand, GameWorker
 
 _HEARTBEAT_SECONDS = 1.5
@@ -70,7 +70,7 @@ class RayCluster:
                     self._join(ray, self._config.address)
                 else:
                     self._start_embedded(ray)
-            except SystemExit as stop:  # While it starts, Ray answers SIGTERM so.
+            except (SystemExit, KeyboardInterrupt) as stop:  # While it starts, Ray answers SIGTERM with the first.
                 ray.shutdown()
                 raise KeyboardInterrupt from stop
             self._ours = True
@@ -155,7 +155,7 @@ class RayCluster:
         self.servers.close()
         if self._ours and self.servers.away and not self.servers.embedded:
             # Its head would be told, and waited for. The rest, and what is still to be written, does not wait.
-            end = threading.Thread(target=ray.shutdown, name="shutdown", daemon=True)
+            end = HeadThread(ray.shutdown)
             end.start()
             end.join(_LEAVE_SECONDS)
         elif self._ours:

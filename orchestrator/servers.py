@@ -35,6 +35,18 @@ def unless_lost() -> Iterator[None]:
             raise
 
 
+class HeadThread(threading.Thread):
+    """A daemon thread that tells Ray's head something, and does not come back from that while the head is away."""
+
+    def __init__(self, tell: Callable[[], object]) -> None:
+        super().__init__(target=tell, name="head", daemon=True)
+
+
+def waits_for_head() -> bool:
+    """Whether something is still being told to Ray's head. At the end of a process: to one that is away."""
+    return any(isinstance(thread, HeadThread) for thread in threading.enumerate())
+
+
 def end_actor(actor: Any) -> threading.Thread:
     """End an actor at once, with a thread that has told Ray so when it ends.
 
@@ -46,7 +58,7 @@ def end_actor(actor: Any) -> threading.Thread:
         with suppress(Exception):  # Ray is being shut down, which ends it as well.
             ray.kill(actor, no_restart=True)
 
-    thread = threading.Thread(target=tell, name="end", daemon=True)
+    thread = HeadThread(tell)
     thread.start()
     thread.join(_END_SECONDS)
     return thread
