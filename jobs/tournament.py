@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import orchestrator.config as plain
 from agents.factory import make_agent
@@ -16,6 +15,7 @@ from engine.registry import game_names, new_match
 from jobs.aggregate import aggregated, check_ratings, standings
 from jobs.config import ConfigError, ExitCode, group, job, key
 from jobs.dry_run import lines as llm_lines
+from jobs.leaving import leave
 from jobs.run_status import show, stop
 from jobs.schemas import Budget, Cluster, Limits, Ratings, Storage
 from orchestrator import ConfigError as TournamentRefused
@@ -23,8 +23,6 @@ from orchestrator import run_tournament
 from orchestrator.config import Deck, DeckPairing, Entrant, Report, TournamentConfig
 from orchestrator.halt import RunHalted
 from orchestrator.schedule import Schedule, check_balance
-from orchestrator.servers import waits_for_head
-from orchestrator.storage_threads import hanging
 from orchestrator.tournament import check_settings
 from results import Run, StorageError
 from results.location import Location, StorageUnreachable, first_line
@@ -214,19 +212,6 @@ def summary(report: Report) -> str:
         f"{paused}{state}: {done}\n"
         f"files: {report.run_path}: games/*.parquet, ratings.parquet, win_rates.parquet (and .csv), agents.parquet"
     )
-
-
-def leave(code: int) -> NoReturn:
-    """End the process with ``code``, whether or not the storage and the cluster answer."""
-    if hanging() or waits_for_head() or code == ExitCode.INCOMPLETE:
-        # pyarrow's exit handler waits for every request to S3 that is on its way, Ray's for the head of its cluster,
-        # and no Ctrl-C ends that; nor does Ray survive every exit in the middle of its start. All is closed by now, and
-        # what is still under way is in the journal or counts for nothing, as after a kill.
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError):
-                stream.flush()
-        os._exit(code)
-    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -489,7 +489,7 @@ class Dispatcher:
                 if worker in one.failed_with and one.scheduled.game_id in streak:
                     one.failures -= 1
             self._lost(worker, FailureCause.WORKER_CRASH, self._staff.take_out(worker), outside=True)
-        for node, line in self._staff.shunned():
+        for node, line in self._staff.shunned() if self._reachable else ():
             self._display.say(line)
             for handle in list(self._pool.handles.values()):
                 if handle.node == node:

@@ -367,3 +367,20 @@ def test_the_status_of_a_job_says_what_its_exit_code_means(
     with talking(answer) as url:
         assert submit.main([f"cluster.dashboard={url}", "action=status", "job_id=mine"]) == code
     assert capsys.readouterr().out.startswith(said)
+
+
+def test_a_node_that_lacks_a_package_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['omegaconf'] = None\n")
+    places = [str(tmp_path), str(Path(submit.__file__).parents[1])]
+    began = subprocess.run(
+        [sys.executable, "-m", "jobs.submission.start", "tournament", *GAME],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert began.returncode == 2
+    (line,) = began.stderr.splitlines()
+    assert line.startswith(
+        "jobs.submit: the node on which the job runs has no Python package 'omegaconf': install there"
+    )

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from jobs.config import composed_jobs
-from jobs.submission import start, variables
+from jobs.submission import running, variables
 from orchestrator.stop import StopSignals
 
 
@@ -93,7 +93,7 @@ def test_a_jobs_variables_are_there_until_it_has_ended_for_good(
 ) -> None:
     store = sent()
     ending(lambda: code)
-    assert (start.main(["ending"], store), len(store)) == (code, left)
+    assert (running.main(["ending"], store), len(store)) == (code, left)
 
 
 def test_a_job_that_died_has_its_variables_when_it_is_started_again(
@@ -109,12 +109,12 @@ def test_a_job_that_died_has_its_variables_when_it_is_started_again(
 
     ending(die)
     with pytest.raises(MemoryError):
-        start.main(["ending"], store)
+        running.main(["ending"], store)
     os.environ.update({variables.PAD: told, "PRIZEFIGHT_SENT": ""})
     ending(lambda: 0)
-    assert (start.main(["ending"], store), len(store)) == (0, 0)
+    assert (running.main(["ending"], store), len(store)) == (0, 0)
     os.environ[variables.PAD] = told
-    assert start.main(["ending"], store) == 1
+    assert running.main(["ending"], store) == 1
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "not in the cluster's memory any more" in err
@@ -139,10 +139,10 @@ def test_a_job_that_is_stopped_leaves_no_variables(
 
     ending(stopped)
     if has_own_handler:
-        assert start.main(["ending"], store) == 3
+        assert running.main(["ending"], store) == 3
     else:
         with pytest.raises(SystemExit) as ended:
-            start.main(["ending"], store)
+            running.main(["ending"], store)
         assert ended.value.code == 3
     assert store == {}
     assert signal.getsignal(signal.SIGTERM) == before
@@ -160,5 +160,5 @@ def test_variables_that_cannot_be_deleted_do_not_change_how_the_job_ended(
         return 4
 
     ending(away)
-    assert start.main(["ending"], store) == 4
+    assert running.main(["ending"], store) == 4
     assert "the job's variables stay in the cluster's memory: KeyError" in capsys.readouterr().err
