@@ -9,6 +9,7 @@ the part's, however busy the machine is. ``games_per_s`` is how many games one p
 - ``parts``: these rows are brought from the journal into Parquet parts and dropped there.
 - ``limiter``: calls of two games at a time pass a worker's gate, its reports answered by a keeper in the same process;
   per call, and per game of :data:`CALLS` calls.
+- ``limiter, decisions of N calls``: the same where so many calls are one decision, for which dollars are reserved once.
 - ``keeper, N workers``: what the keeper takes for a report of one worker, where so many have calls in flight.
 """
 
@@ -18,7 +19,9 @@ import asyncio
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from time import process_time
@@ -31,7 +34,7 @@ from orchestrator.backlog import Backlog
 from orchestrator.config import StorageConfig, TournamentConfig
 from orchestrator.group_commit import GroupCommit
 from orchestrator.journal import FinishedGame, Journal
-from orchestrator.limits import LimitBook, WorkerLimits, account_limits, in_game
+from orchestrator.limits import LimitBook, WorkerLimits, account_limits, in_decision, in_game
 from orchestrator.limits.messages import Answer, LaneReport, Report
 from orchestrator.parts import PartWriter
 from orchestrator.play import Playthrough, Setup
@@ -47,6 +50,7 @@ BATCH: Final = 200
 """Games that are granted and finished together."""
 CALLS: Final = 100
 """LLM calls of a game."""
+DECISION_CALLS: Final = 4
 KEEPER_WORKERS: Final = (2, 64, 1000)
 _REAL_ROWS: Final = 20_000
 _REPORTS_SECONDS: Final = 1.0
@@ -72,10 +76,14 @@ def lines(config: TournamentConfig, games: int) -> Iterator[dict[str, Any]]:
 
 def limiter_lines(games: int) -> Iterator[dict[str, Any]]:
     """The lines of the limiter, from so many games."""
-    calls = games * CALLS
-    seconds = _timed(lambda: asyncio.run(_calls(games)))
-    yield _line("limiter", "cpu_us_per_call", seconds / calls * 1e6, "us")
-    yield from _case("limiter", games, seconds)
+    cases: dict[str, Callable[[], AbstractContextManager[object]]] = {
+        "limiter": nullcontext,
+        f"limiter, decisions of {DECISION_CALLS} calls": in_decision,
+    }
+    for case, decision in cases.items():
+        seconds = _timed(partial(asyncio.run, _calls(games, decision)))
+        yield _line(case, "cpu_us_per_call", seconds / (games * CALLS) * 1e6, "us")
+        yield from _case(case, games, seconds)
     for workers in KEEPER_WORKERS:
         yield _line(f"keeper, {workers} workers", "cpu_us_per_report", _seconds_per_report(workers) * 1e6, "us")
 
@@ -169,7 +177,7 @@ def _parts(
     yield _line("parts", "bytes_per_game", size / games, "B")
 
 
-async def _calls(games: int) -> None:
+async def _calls(games: int, decision: Callable[[], AbstractContextManager[object]]) -> None:
     """Calls of so many games, two at a time, through a gate whose account allows more than enough."""
     limits = {"requests_per_minute": 10**9, "tokens_per_minute": 10**13, "in_flight": 64}
     price = {"input": 1.0, "output": 1.0}
@@ -188,9 +196,11 @@ async def _calls(games: int) -> None:
 
     async def game(number: int) -> None:
         with in_game(f"game {number}"):
-            for _ in range(CALLS):
-                permit = await gate.acquire(estimate)
-                permit.settle(usage, 0.0012)
+            for _ in range(CALLS // DECISION_CALLS):
+                with decision():
+                    for _ in range(DECISION_CALLS):
+                        permit = await gate.acquire(estimate)
+                        permit.settle(usage, 0.0012)
 
     for number in range(0, games, 2):
         await asyncio.gather(*(game(one) for one in range(number, min(number + 2, games))))

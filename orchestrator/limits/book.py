@@ -273,9 +273,10 @@ class LimitBook:
             return
         # Nobody waits: what is left may lie ready.
         for lane in account.held.values():
-            lane.spare_calls -= self._put_by(account, lane, lane.report.spare, now, lane.spare_calls)
             if lane.spare_calls > 0:
-                return
+                lane.spare_calls -= self._put_by(account, lane, lane.report.spare, now, lane.spare_calls)
+                if lane.spare_calls > 0:
+                    return
 
     def _put_by(self, account: _Account, lane: _Lane, want: Want, now: float, calls: int = 1) -> int:
         """Put what each of so many ``calls`` needs by for ``lane``; for how many there was enough, none by halves."""
@@ -334,8 +335,12 @@ class LimitBook:
         """Whether a call waits for US dollars that are reserved for others, which may give them back."""
         if self._budget is None:
             return False
-        wanted = (next((want.usd for want in lane.wants if want.usd > 0), 0.0) for lane in account.held.values())
-        return any(not self._affords(usd) and not self._too_dear(usd) for usd in wanted)
+        for lane in account.held.values():
+            if lane.wants:
+                usd = next((want.usd for want in lane.wants if want.usd > 0), 0.0)
+                if not self._affords(usd) and not self._too_dear(usd):
+                    return True
+        return False
 
     def _too_dear(self, usd: float) -> bool:
         """Whether so much will never be had any more."""
