@@ -47,8 +47,8 @@ def run_tournament(
     stops it: what has been played is kept and the report says so; a second one stops it at once, and it can still be
     gone on with. Raises :class:`ConfigError` or :class:`results.location.StorageError`, before anything is written, for
     a configuration that cannot be played, a run that is another one or is being played by another process, and a
-    journal that may not lie where it is to lie; :class:`orchestrator.halt.RunHalted` where a disk is full, whenever
-    that shows.
+    journal that may not lie where it is to lie; :class:`orchestrator.halt.RunHalted` where a disk is full or no worker
+    can start, whenever that shows.
     """
     began = time.monotonic()
     config = resolved(config)
