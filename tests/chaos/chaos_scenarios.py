@@ -126,7 +126,8 @@ def worker_suspended(scene: Scene) -> tuple[str, Path]:
         driver.reach(0.4)
         victim = scene.machines.workers()[0]
         os.kill(victim, signal.SIGSTOP)
-        driver.see(lambda: not born(victim), "the worker that stood still was ended")
+        # If Ray is slow to end it, at the latest with the run.
+        wait_until(lambda: not born(victim), "the worker that stood still was ended")
         driver.end(DONE)
         return "ended by the driver, its games were played by others", driver.run
 
