@@ -65,7 +65,7 @@ def check_ratings(ratings: Ratings) -> None:
 
 
 _ORDER: Final = """Ratings do not follow the win rates: they go from one cycle of the schedule to
-the next, and early ones weigh more. With ratings.period=run all games weigh alike."""
+the next, so that the cycles' order counts. With ratings.period=run all games weigh alike."""
 
 
 def standings(found: Aggregation) -> str:

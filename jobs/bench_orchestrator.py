@@ -27,6 +27,7 @@ from orchestrator.schedule import Schedule
 from orchestrator.workers import Errand, play_errand
 
 _WARM_UP_GAMES: Final = 20
+_LOOK_SECONDS: Final = 3.0
 _NICENESS: Final = int(os.environ.get("RAY_worker_niceness", "15"))  # noqa: SIM112
 
 
@@ -52,7 +53,7 @@ def lines(
                 cluster=replace(config.cluster, workers=workers, address=None),
                 storage=replace(config.storage, root=folder, journal_dir=None),
             )
-            with WatchedRun(tournament, play) as run:
+            with WatchedRun(tournament, play, _LOOK_SECONDS) as run:
                 first = next(run.samples(0.0), None)
                 report = run.finish()
         case = str(workers)

@@ -21,8 +21,6 @@ from results.location import Location, StorageError
 
 _WORKER: Final = "ray::GameWorker"
 _LOOK_SECONDS: Final = 0.5
-_BETWEEN_SECONDS: Final = 3.0
-"""At most so often is it looked at once games are being played: looking takes from the same processors."""
 
 Play = Callable[[TournamentConfig, io.StringIO], Report]
 """Plays a tournament; at the top of a module, so that another process finds it."""
@@ -45,10 +43,14 @@ class Sample:
 
 
 class WatchedRun:
-    """``config`` played in another process from the making of this on; to be used in a ``with`` block."""
+    """``config`` played in another process from the making of this on; to be used in a ``with`` block.
 
-    def __init__(self, config: TournamentConfig, play: Play) -> None:
+    Once games are played it is looked at no more often than ``every`` so many seconds: that takes from its processors.
+    """
+
+    def __init__(self, config: TournamentConfig, play: Play, every: float = _LOOK_SECONDS) -> None:
         context = multiprocessing.get_context("spawn")
+        self._every = every
         self._ours, theirs = context.Pipe()
         self._folder = Path(config.storage.root) / config.run
         self.began = time.time()
@@ -80,7 +82,7 @@ class WatchedRun:
         due = looked = 0.0
         while not self._ours.poll(_LOOK_SECONDS):
             now = time.monotonic()
-            if self.last is not None and now - looked < _BETWEEN_SECONDS:
+            if self.last is not None and now - looked < self._every:
                 continue
             looked = now
             sample = self._sample()

@@ -8,13 +8,12 @@ import sys
 from typing import NoReturn
 
 from jobs.config import ExitCode
-from orchestrator.servers import waits_for_head
-from orchestrator.storage_threads import hanging
+from orchestrator.hanging import hanging
 
 
 def leave(code: int) -> NoReturn:
     """End the process with ``code``, whether or not the storage and the cluster answer."""
-    if hanging() or waits_for_head() or code == ExitCode.INCOMPLETE:
+    if hanging() or code == ExitCode.INCOMPLETE:
         # pyarrow's exit handler waits for every request to S3 that is on its way, Ray's for the head of its cluster,
         # and no Ctrl-C ends that; nor does Ray survive every exit in the middle of its start. All is closed by now, and
         # what is still under way is in the journal or counts for nothing, as after a kill.

@@ -157,7 +157,10 @@ def cluster_id(address: str) -> bytes | None:
 
 
 def _is_refused(address: str, headers: Mapping[str, str]) -> bool:
-    """Whether the server at ``address`` refuses to answer for want of a (better) token."""
+    """Whether the server at ``address`` refuses to answer for want of a (better) token.
+
+    Raises :class:`ConfigError` where it takes the question and does not answer at all.
+    """
     import grpc
 
     code, _ = _ask(address, _QUESTIONS[address.startswith(_CLIENT)], headers, _REACH_SECONDS)

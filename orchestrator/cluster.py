@@ -16,10 +16,11 @@ from typing import Any, Self
 
 from orchestrator.access import give_token, show_token, take_token_back
 from orchestrator.config import ClusterConfig, ConfigError
+from orchestrator.hanging import AskingThread
 from orchestrator.package import product_folder
 from orchestrator.play import Setup, one_line
 from orchestrator.processes import children
-from orchestrator.servers import HeadThread, Servers, end_actor
+from orchestrator.servers import Servers, end_actor
 from orchestrator.workers import HEARING, Errand, GameWorker
 
 _HEARTBEAT_SECONDS = 1.5
@@ -155,7 +156,7 @@ class RayCluster:
         self.servers.close()
         if self._ours and self.servers.away and not self.servers.embedded:
             # Its head would be told, and waited for. The rest, and what is still to be written, does not wait.
-            end = HeadThread(ray.shutdown)
+            end = AskingThread("shutdown", ray.shutdown)
             end.start()
             end.join(_LEAVE_SECONDS)
         elif self._ours:
@@ -297,9 +298,11 @@ class WorkerPool:
         return self._class.options(**place).remote(self._setup, name)
 
     def end(self, actor: Any) -> None:
-        """End the actor of a worker at once; one at a time where the head is away, the others end by themselves."""
-        if self._ending is None or not self._ending.is_alive():
-            self._ending = end_actor(actor)
+        """End the actor of a worker at once. Where the head is away only the first of several is waited for."""
+        held_up = self._ending is not None and self._ending.is_alive()
+        ending = end_actor(actor, patient=not held_up)
+        if not held_up:
+            self._ending = ending
 
     @property
     def starting(self) -> dict[Any, WorkerHandle]:

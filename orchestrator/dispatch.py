@@ -514,7 +514,7 @@ class Dispatcher:
     def _keep_up(self) -> None:
         """Start workers that are missing, unless none is needed any more or Ray's servers cannot be asked for them."""
         self._ended = self._servers.ended
-        self._reachable = self._ended is None and not self._servers.away
+        self._reachable = not self._servers.away
         if self._reachable and not self._closing and not self._stop():
             self._staff.keep_up()
 

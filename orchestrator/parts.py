@@ -19,10 +19,10 @@ from typing import Any, Final
 from orchestrator.config import StorageConfig
 from orchestrator.group_commit import GroupCommit
 from orchestrator.growing import GrowingParts
+from orchestrator.hanging import HURRIED_SECONDS, AskingThread
 from orchestrator.in_flight import InFlight
 from orchestrator.journal import ANSWERS, PART_KINDS, Journal
 from orchestrator.patience import Patience, StorageGivenUp
-from orchestrator.storage_threads import HURRIED_SECONDS, StorageThread
 from orchestrator.takeover import Settled, writer_state
 from orchestrator.writer import WriterLease
 from results.checkpoint import Checkpoint, delete_checkpoints, write_checkpoint
@@ -87,7 +87,7 @@ class PartWriter:
         self._patiently.until(config.patience_seconds)
         self._take_over(settled)
         self._patiently.forever()
-        self._thread = StorageThread("parts", run.location, self._work)
+        self._thread = AskingThread("parts", self._work, not run.location.is_local)
         self._thread.start()
 
     def rows_added(self, rows: int, size: int) -> None:

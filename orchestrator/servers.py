@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from orchestrator.access import cluster_id
+from orchestrator.hanging import AskingThread
 from orchestrator.processes import children
 
 _EMBEDDED: Final = ("raylet", "gcs_server")
@@ -35,22 +36,11 @@ def unless_lost() -> Iterator[None]:
             raise
 
 
-class HeadThread(threading.Thread):
-    """A daemon thread that tells Ray's head something, and does not come back from that while the head is away."""
-
-    def __init__(self, tell: Callable[[], object]) -> None:
-        super().__init__(target=tell, name="head", daemon=True)
-
-
-def waits_for_head() -> bool:
-    """Whether something is still being told to Ray's head. At the end of a process: to one that is away."""
-    return any(isinstance(thread, HeadThread) for thread in threading.enumerate())
-
-
-def end_actor(actor: Any) -> threading.Thread:
+def end_actor(actor: Any, patient: bool = True) -> threading.Thread:
     """End an actor at once, with a thread that has told Ray so when it ends.
 
-    Ray is told through its head, and does not come back from that while the head is away: this does after a moment.
+    Ray is told through its head, and does not come back from that while the head is away: this does after a moment, or
+    at once unless it is ``patient``.
     """
     import ray
 
@@ -58,9 +48,10 @@ def end_actor(actor: Any) -> threading.Thread:
         with suppress(Exception):  # Ray is being shut down, which ends it as well.
             ray.kill(actor, no_restart=True)
 
-    thread = HeadThread(tell)
+    thread = AskingThread("end", tell)
     thread.start()
-    thread.join(_END_SECONDS)
+    if patient:
+        thread.join(_END_SECONDS)
     return thread
 
 
@@ -96,18 +87,23 @@ class Servers:
     @property
     def away(self) -> bool:
         """Whether nothing should be asked of them now."""
-        return self._silent or self._is_another or any(not children(os.getpid(), name) for name in self._names)
+        return self._silent or self._is_another or self._has_ended
 
     @property
     def ended(self) -> str | None:
         """A line about their end, once they will not come back."""
-        if any(not children(os.getpid(), name) for name in self._names):
+        if self._has_ended:
             return "Ray on this machine has ended"
         if self._is_another:
             return f"another Ray answers at {self._head} than the one that was joined, which is lost"
         if self._silent and self._clock() - self._answered > _PATIENCE_SECONDS:
             return f"the head of the Ray cluster at {self._head} has not answered for {_PATIENCE_SECONDS:.0f} s"
         return None
+
+    @property
+    def _has_ended(self) -> bool:
+        """Whether a server of an embedded Ray is gone."""
+        return any(not children(os.getpid(), name) for name in self._names)
 
     def _follow(self, head: str) -> None:
         joined = None

@@ -21,9 +21,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from orchestrator.config import ConfigError
+from orchestrator.hanging import HURRIED_SECONDS, AskingThread
 from orchestrator.journal import Score
 from orchestrator.processes import born, this_machine
-from orchestrator.storage_threads import HURRIED_SECONDS, StorageThread
 from results.location import Location, StorageError
 
 FOLDER: Final = "control"
@@ -127,7 +127,7 @@ class RunControl:
         )
         _remove(self._folder.child(_STOP))
         _write(self._folder, _STATUS, self._last.to_json())
-        self._thread = StorageThread("control", self._folder, self._work)
+        self._thread = AskingThread("control", self._work, not location.is_local)
         self._thread.start()
 
     def update(self) -> None:

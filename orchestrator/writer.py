@@ -29,8 +29,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from orchestrator.disks import JournalLocked
+from orchestrator.hanging import HURRIED_SECONDS, AskingThread
 from orchestrator.processes import born, this_machine
-from orchestrator.storage_threads import HURRIED_SECONDS, StorageThread
 from results.location import Location, StorageError, StorageUnreachable, first_line
 
 CLAIM_FOLDER: Final = "writer"
@@ -84,7 +84,7 @@ class WriterLease:
         self._fenced: WriterFenced | None = None
         self.answers = True
         """Whether the storage answers, as far as whoever writes the run has seen; if not, it is hardly waited for."""
-        self._thread = StorageThread("writer", run, self._renew)
+        self._thread = AskingThread("writer", self._renew, not run.is_local)
         self._thread.start()
 
     @property
@@ -117,7 +117,7 @@ class WriterLease:
         seconds = _RELEASE_SECONDS if self.answers else HURRIED_SECONDS
         self._thread.join(seconds)
         if self._fenced is None and not self._thread.is_alive():
-            thread = StorageThread("writer", self._run, self._let_go)
+            thread = AskingThread("writer", self._let_go, not self._run.is_local)
             thread.start()
             thread.join(seconds)
 

@@ -15,6 +15,8 @@ def main() -> None:
     try:
         from jobs.leaving import leave
         from jobs.submission.running import main as run
+
+        code = run(sys.argv[1:])
     except ModuleNotFoundError as error:
         print(
             f"jobs.submit: the node on which the job runs has no Python package {error.name!r}: install there what "
@@ -22,7 +24,7 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(_BAD_CONFIG)
-    leave(run(sys.argv[1:]))
+    leave(code)
 
 
 if __name__ == "__main__":

@@ -258,8 +258,7 @@ def cluster_lost(scene: Scene) -> tuple[str, Path]:
 def keeper_killed(scene: Scene) -> tuple[str, Path]:
     with scene.there(ONE_AT_A_TIME) as driver:
         driver.reach(0.2)
-        driver.see(scene.machines.keepers, "there was a keeper of the limits")
-        first = scene.machines.keepers()
+        first = driver.see(scene.machines.keepers, "there was a keeper of the limits")
         os.kill(first[0], signal.SIGKILL)
         driver.see(lambda: set(scene.machines.keepers()) - set(first), "another keeper came")
         driver.end(DONE)

@@ -18,7 +18,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from jobs.processes import LoopbackProcess, descendants
 from orchestrator.processes import born, children
@@ -49,6 +49,9 @@ PLAIN_GAME = (
     "options={turns: 30, work: 5000, attempt: 0}",
 )
 """Games of the stand-in, in which all kinds of faults can be brought about: in turn, and many at once in a worker."""
+
+
+Seen = TypeVar("Seen")
 
 
 class Miss(AssertionError):
@@ -238,16 +241,19 @@ class Driver:
         if self.process.poll() is not None:
             raise Miss(f"the tournament ended by itself with {self.process.returncode}: {self.said[-500:]}")
 
-    def see(self, condition: Callable[[], Any], what: str) -> None:
-        """Wait for ``condition`` while the tournament goes on. Raises :class:`Miss` where that ends first."""
+    def see(self, condition: Callable[[], Seen], what: str) -> Seen:
+        """Wait for ``condition`` while the tournament goes on; its value. Raises :class:`Miss` if that ends first."""
+        seen = condition()
 
         def met() -> bool:
-            if condition():
-                return True
-            self.must_run()
-            return False
+            nonlocal seen
+            if not seen:
+                self.must_run()
+                seen = condition()
+            return bool(seen)
 
         wait_until(met, what)
+        return seen
 
     def reach(self, requests: float) -> None:
         """Wait until so many requests have come; a share of those of the undisturbed run, from 0 to 1."""

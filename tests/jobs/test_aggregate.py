@@ -32,6 +32,20 @@ def test_the_leaderboard_is_printed_and_the_files_are_named(root, capsys):
         assert (root / path).is_file()
 
 
+@pytest.mark.parametrize(("period", "first", "is_told"), [("cycle", "a", True), ("run", "b", False)])
+def test_ratings_by_cycle_that_do_not_follow_the_wins_are_printed_with_a_word_of_it(
+    tmp_path, capsys, period, first, is_told
+):
+    # b wins three, then a wins two, each of which moves the ratings more, as it was not to be expected any more: by
+    # Glickman's equations a is 0.9 (160 points) ahead.
+    rows = [game_row(number, winner, cycle=number) for number, winner in enumerate("11100")]
+    new_run(tmp_path / "late", rows)
+    assert aggregate.main(["run=late", f"storage.root={tmp_path}", f"ratings.period={period}"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split()[:2] == ["1", first]
+    assert any(line.startswith("Ratings do not follow the win rates") for line in lines) == is_told
+
+
 def test_it_runs_as_a_module_from_any_folder(root):
     command = [sys.executable, "-m", "jobs.aggregate", "run=first", "storage.root=."]
     ended = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,15 +123,26 @@ def done(journals: Path) -> int:
         return 0
 
 
+@contextmanager
+def playing(command: list[str], journals: Path) -> Iterator[subprocess.Popen[str]]:
+    """The process of ``command`` once it has played some games; it does not outlive the block."""
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        wait_until(lambda: child.poll() is None and done(journals) >= 10, "it was playing")
+        yield child
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.communicate()
+
+
 def test_a_driver_that_stood_still_until_another_had_the_run_ends_and_alters_nothing(
     store: ObjectStore, tmp_path: Path, cluster: str
 ) -> None:
     root = f"s3://{store.bucket()}/runs"
     # Of games so long that the first driver is still at them when the second has started and watched it.
     first, second = (command(root, tmp_path / name, cluster, work=16_000) for name in ("first", "second"))
-    suspended = subprocess.Popen(first, stderr=subprocess.PIPE, text=True)
-    try:
-        wait_until(lambda: suspended.poll() is None and done(tmp_path / "first") >= 10, "it was playing")
+    with playing(first, tmp_path / "first") as suspended:
         refused = subprocess.run(second, capture_output=True, text=True, check=False)
         assert refused.returncode == 2
         assert f"run 'r' is being written by process {suspended.pid} on " in refused.stderr
@@ -142,10 +154,6 @@ def test_a_driver_that_stood_still_until_another_had_the_run_ends_and_alters_not
         before = Run.open(Location.parse(root).child("r")).games().sort_by("game_id")
         os.kill(suspended.pid, signal.SIGCONT)
         said = suspended.communicate()[1]
-    finally:
-        if suspended.poll() is None:
-            suspended.kill()
-            suspended.communicate()
     assert suspended.returncode == 1, said
     assert "the run was taken over by process" in said
     assert "Traceback" not in said
@@ -157,15 +165,9 @@ def test_a_run_that_ends_while_the_storage_is_away_is_incomplete_and_the_same_co
     store: ObjectStore, way: TroubledWay, tmp_path: Path, cluster: str
 ) -> None:
     root = f"s3://{store.bucket()}/runs"
-    child = subprocess.Popen(command(root, tmp_path / "journals", cluster), stderr=subprocess.PIPE, text=True)
-    try:
-        wait_until(lambda: child.poll() is None and done(tmp_path / "journals") >= 10, "it was playing")
+    with playing(command(root, tmp_path / "journals", cluster), tmp_path / "journals") as child:
         way.trouble = "refuse"
         said = child.communicate()[1]
-    finally:
-        if child.poll() is None:
-            child.kill()
-            child.communicate()
     assert child.returncode == 3, said
     assert "jobs.tournament: 120 of 120 games are played, but not all are stored: " in said
     assert "rows wait in the journal, and the same command writes them" in said
@@ -183,9 +185,7 @@ def test_ctrl_c_ends_a_run_whose_requests_to_the_storage_never_end_and_the_same_
     store: ObjectStore, way: TroubledWay, tmp_path: Path, cluster: str, presses: int
 ) -> None:
     root = f"s3://{store.bucket()}/runs"
-    child = subprocess.Popen(command(root, tmp_path / "journals", cluster), stderr=subprocess.PIPE, text=True)
-    try:
-        wait_until(lambda: child.poll() is None and done(tmp_path / "journals") >= 10, "it was playing")
+    with playing(command(root, tmp_path / "journals", cluster), tmp_path / "journals") as child:
         way.trouble = "dribble"
         wait_until(lambda: child.poll() is None and way.dribbling, "a request was on its way")
         child.send_signal(signal.SIGINT)
@@ -195,10 +195,6 @@ def test_ctrl_c_ends_a_run_whose_requests_to_the_storage_never_end_and_the_same_
             child.send_signal(signal.SIGINT)
         # Nothing but the program itself ends it: its requests would go on for days.
         said = child.communicate(timeout=PATIENCE_SECONDS)[1]
-    finally:
-        if child.poll() is None:
-            child.kill()
-            child.communicate()
     assert child.returncode == 3, said
     assert ("rows wait in the journal, and the same command writes them" in said) == (presses == 1), said
     assert ("stopped at once; what was played is kept, and the same command goes on" in said) == (presses == 2), said

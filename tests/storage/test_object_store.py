@@ -17,8 +17,8 @@ from object_stores import ObjectStore, TroubledWay, environment
 from standin_tournaments import wait_until
 
 from jobs.aggregate import main as aggregate
+from orchestrator.hanging import AskingThread, hanging
 from orchestrator.start import at_start
-from orchestrator.storage_threads import StorageThread, hanging
 from orchestrator.writer import claim_run
 from results import Run, StorageError
 from results.location import Location
@@ -166,10 +166,10 @@ def test_a_thread_is_told_to_hang_only_while_a_store_holds_it(
             place.names()
 
     way.trouble = "dribble"
-    held = StorageThread("held", place, ask)
+    held = AskingThread("held", ask)
     held.start()
     over = threading.Event()
-    at_the_disk = StorageThread("at the disk", Location.parse(tmp_path), over.wait)
+    at_the_disk = AskingThread("at the disk", over.wait, remote=False)
     at_the_disk.start()
     wait_until(lambda: way.dribbling, "the request was on its way")
     assert sorted(hanging()) == sorted([*before, "held"]), "and a disk never keeps a process from its end"
