@@ -13,6 +13,8 @@ import urllib.request
 from collections.abc import Iterator
 from itertools import count
 
+from ports import free_port
+
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "key-of-the-tests",
     "AWS_SECRET_ACCESS_KEY": "secret-of-the-tests",
@@ -44,9 +46,7 @@ class ObjectStore:
 @contextlib.contextmanager
 def object_store() -> Iterator[ObjectStore]:
     """A server for as long as the block lasts."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        store = ObjectStore(free.getsockname()[1])
+    store = ObjectStore(free_port())
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(store.port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

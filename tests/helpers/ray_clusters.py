@@ -7,7 +7,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -16,20 +15,13 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Self
 
+from ports import free_port
 from standin_tournaments import PATIENCE_SECONDS
 
 from orchestrator.processes import born
 
 _MARK = "PRIZEFIGHT_TEST_CLUSTER"
 _BIN = Path(sys.executable).parent
-
-
-def free_port() -> int:
-    """A port that nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class RealCluster:
