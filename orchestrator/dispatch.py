@@ -28,15 +28,15 @@ import pickle
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Final
 
 from agents.factory import agent_waits
 from agents.llm.contract import FailureKind
+from agents.llm.failures import PASSING
 from orchestrator.backlog import Backlog, Suits
-from orchestrator.calls import MODEL_WIDE
 from orchestrator.cluster import WorkerHandle, WorkerPool
 from orchestrator.config import TournamentConfig
 from orchestrator.deaths import Death, LostWith, death_of
@@ -359,8 +359,9 @@ class Dispatcher:
                 self._staff.finished(worker_of[game_id], game_id)
             self._standing.decisions += sum(reply.decisions for reply in finished)
             self._set_pace([reply.seconds for reply in finished if not games[reply.game_id].waits])
+        under_way = {one.scheduled.game_id: one.scheduled.entrants for one in (*games.values(), *self._leases.tries())}
         for reply in replies:
-            if reply.entrant:
+            if reply.pauses or self._is_away(reply, under_way):
                 self._pause(reply)
                 continue
             one = games.pop(reply.game_id)
@@ -380,15 +381,25 @@ class Dispatcher:
 
     # Failures
 
+    def _is_away(self, reply: Reply, under_way: Mapping[str, tuple[str, str]]) -> bool:
+        """Whether a call failed for no fault of its game (:meth:`Providers.is_away`).
+
+        ``under_way`` has the entrants of each game that is out or has just come back.
+        """
+        if not reply.entrant or reply.cause not in PASSING:
+            return False
+        others = {name for game_id, names in under_way.items() if game_id != reply.game_id for name in names}
+        return self._providers.is_away(reply.entrant, FailureKind(reply.cause), reply.unanswered, others)
+
     def _pause(self, reply: Reply) -> None:
         """Hold back all games of an entrant whose model can make no call."""
-        kind = FailureKind(reply.pauses)
+        kind = FailureKind(reply.pauses or reply.cause)
         line = self._providers.pause(reply.entrant, kind, reply.detail)
         if line is not None:
             self._display.say(line)
-            if kind in MODEL_WIDE:
+            if kind is not FailureKind.BUDGET:
                 for handle in self._pool.handles.values():
-                    handle.actor.out_of_order.remote(self._providers.key(reply.entrant), reply.pauses, reply.detail)
+                    handle.actor.out_of_order.remote(self._providers.key(reply.entrant), kind.value, reply.detail)
 
     def _failed(self, one: Try, worker: str, cause: FailureCause, detail: str) -> None:
         """A try failed and counts."""

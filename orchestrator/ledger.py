@@ -46,6 +46,8 @@ class Ledger:
         """Committed since its making."""
         self.retries: Counter[str] = Counter()
         """Attempts beyond the first at the calls of these decisions, by entrant."""
+        self.answered: dict[str, float] = {}
+        """When a call of each entrant was last answered at this start, by the monotonic clock of this process."""
         self._asked: dict[Any, str] = {}
         self._closing = threading.Event()
         self._error: BaseException | None = None
@@ -125,6 +127,7 @@ class Ledger:
         except StaleEpoch:
             return False
         if isinstance(entry, Answered):
+            self.answered[entry.entrant] = time.monotonic()
             before = self._spending.get(entry.entrant, Spending())
             self._spending[entry.entrant] = before + entry.spending
             return bool(committed)

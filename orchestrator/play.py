@@ -55,12 +55,17 @@ _CAUSES: Final = frozenset(cause.value for cause in FailureCause)
 
 
 class GameFailure(Exception):
-    """A try of a game that came to no result, and why."""
+    """A try of a game that came to no result, and why.
 
-    def __init__(self, cause: FailureCause, detail: str) -> None:
+    Where it is for a call that failed, ``entrant`` is whose, and it was tried in vain for ``unanswered`` seconds.
+    """
+
+    def __init__(self, cause: FailureCause, detail: str, entrant: str = "", unanswered: float = 0.0) -> None:
         super().__init__(detail)
         self.cause = cause
         self.detail = detail
+        self.entrant = entrant
+        self.unanswered = unanswered
 
 
 class ModelPaused(Exception):
@@ -310,7 +315,7 @@ async def _ask(match: Match, agent: Agent, name: str, seat: Seat, legal: tuple[A
     except CallFailed as failure:
         detail = f"{name}: {one_line(failure)}"
         if failure.kind.value in _CAUSES:
-            raise GameFailure(FailureCause(failure.kind.value), detail) from failure
+            raise GameFailure(FailureCause(failure.kind.value), detail, name, failure.unanswered) from failure
         raise ModelPaused(name, failure.kind, str(failure)) from failure
     except BaseException as error:  # SystemExit too: whatever an agent raises must not end its worker.
         raise GameFailure(FailureCause.AGENT_ERROR, f"{name}: {one_line(error)}") from error

@@ -1,19 +1,21 @@
 """The models that a run's agents ask, as the driver sees them: what they may and did take, and which are out of order.
 
-A model whose endpoint refuses the key, has no such model, or has no credits left can make no call: its games are held
-back, all others go on, and the run ends incomplete. So it is with an agent whose next call the budget does not allow.
+A model whose endpoint refuses the key, has no such model, has no credits left or answers nobody can make no call: its
+games are held back, all others go on, and the run ends incomplete. So it is with an agent whose next call the budget
+does not allow.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from agents.llm.config import parse_harness
 from agents.llm.contract import FailureKind
+from agents.llm.failures import PASSING
 from agents.llm.models import ModelConfig, ModelError, parse_model
 from orchestrator.calls import model_key
 from orchestrator.cluster import WorkerPool
@@ -32,7 +34,10 @@ _REASONS: Final = {
     FailureKind.AUTHENTICATION: "its key is refused or missing",
     FailureKind.QUOTA_EXHAUSTED: "its quota or credits are used up",
     FailureKind.MODEL_NOT_FOUND: "its endpoint has no such model",
+    **dict.fromkeys(PASSING, "its endpoint answers no calls"),
 }
+_OF_NO_ONE_CALL: Final = frozenset({FailureKind.CONNECTION, FailureKind.RATE_LIMITED, FailureKind.OVERLOADED})
+"""Failures for which what was asked can hardly be the reason."""
 
 
 def model_of(config: Mapping[str, Any]) -> ModelConfig | None:
@@ -148,12 +153,31 @@ class Providers:
             self._paused[entrant] = line
             return line
         model = self.models[entrant]
-        key = model_key(model)
         line = f"model {model.id} is paused: {_REASONS.get(kind, kind.value)}: {detail}"
-        for name, other in self.models.items():
-            if model_key(other) == key:
-                self._paused.setdefault(name, line)
+        for name in self._with_model_of(entrant):
+            self._paused.setdefault(name, line)
         return line
+
+    def is_away(self, entrant: str, kind: FailureKind, seconds: float, others: Collection[str]) -> bool:
+        """Whether the endpoint of ``entrant`` answers nobody, so that its game is not to blame for a call that failed.
+
+        So it is where no call of the model was answered in the later half of the ``seconds`` for which this one was
+        tried (at their beginning the endpoint may have been well), and ``others``, who play now in other games, have
+        the same model, or ``kind`` says by itself that it is not for what was asked.
+        """
+        if entrant in self._paused:
+            return True
+        assert self._ledger is not None, "nobody makes calls"
+        same = self._with_model_of(entrant)
+        since = time.monotonic() - seconds / 2
+        if any(self._ledger.answered.get(name, float("-inf")) >= since for name in same):
+            return False
+        return kind in _OF_NO_ONE_CALL or any(name in others for name in same)
+
+    def _with_model_of(self, entrant: str) -> list[str]:
+        """All that ask the same model at the same account, ``entrant`` among them."""
+        key = self.key(entrant)
+        return [name for name, other in self.models.items() if model_key(other) == key]
 
     def is_paused(self, entrants: tuple[str, str]) -> bool:
         """Whether a game of these cannot be played for now."""

@@ -73,7 +73,8 @@ class Errand(NamedTuple):
 class Reply(NamedTuple):
     """What came of an errand: the row of a finished game, or cause and detail of a failure.
 
-    Where ``entrant`` is named, its model could make no call (``pauses``, ``detail``), and the try does not count.
+    Where ``pauses`` says why, the model of ``entrant`` can make no call, and the try does not count. Where there is a
+    ``cause``, a call of ``entrant`` may have been it, which was tried for ``unanswered`` seconds in vain.
     """
 
     game_id: str
@@ -89,6 +90,7 @@ class Reply(NamedTuple):
     detail: str = ""
     entrant: str = ""
     pauses: str = ""
+    unanswered: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +331,8 @@ class GameWorker:
             seconds,
             cause=str(failure.cause),
             detail=failure.detail,
+            entrant=failure.entrant,
+            unanswered=failure.unanswered,
         )
 
     def _watch_driver(self) -> None:

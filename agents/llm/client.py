@@ -160,7 +160,7 @@ class OpenAIClient:
         else:
             passed = time.monotonic() - begun
             return replace(reply, retries=number - 1, queued=max(passed - reply.latency, 0.0))
-        raise CallFailed(failure.kind, f"{self._model.id}: {failure.message}", retries)
+        raise CallFailed(failure.kind, f"{self._model.id}: {failure.message}", retries, waits.unanswered)
 
     def estimate(self, request: ChatRequest, body_bytes: int) -> Estimate:
         """What a request whose body has so many bytes may take, its reply being as long as it is allowed to be."""
@@ -200,7 +200,7 @@ class OpenAIClient:
             if self._on_rate_limited is not None:
                 self._on_rate_limited(outcome.retry_after)
         log.info("%s: attempt %d failed: %s", self._model.id, waits.failures + 1, outcome.kind)
-        raise waits.failed(outcome)
+        raise waits.failed(outcome, sent)
 
     async def _post(self, body: bytes, estimate: Estimate) -> ChatReply | Failure:
         """One attempt. Nothing that the SDK raises leaves this method: its errors hold the request, key and all."""
@@ -289,9 +289,17 @@ class _Waits:
         self._last_word = False
         self.at_the_gate = 0.0
         self.failures = 0
+        self._first_sent = self._begun
 
-    def failed(self, failure: Failure) -> _Failed:
-        """The exception of one more attempt that failed."""
+    @property
+    def unanswered(self) -> float:
+        """For how many seconds the call has been tried in vain, once an attempt has failed."""
+        return time.monotonic() - self._first_sent
+
+    def failed(self, failure: Failure, sent: float) -> _Failed:
+        """The exception of one more attempt that failed; it was ``sent`` then."""
+        if self.failures == 0:
+            self._first_sent = sent
         self.failures += 1
         return _Failed(failure)
 

@@ -112,17 +112,18 @@ class CallFailed(Exception):
 
     The harness handles ``CONTEXT_OVERFLOW`` (history is cut, one more try). Everything else passes through it: a
     provider's failure is never an invalid action of the model, and it is the caller's owner who voids the game or
-    pauses the model.
+    pauses the model. ``unanswered`` is for how many seconds it was tried in vain.
     """
 
-    def __init__(self, kind: FailureKind, message: str, retries: int = 0) -> None:
+    def __init__(self, kind: FailureKind, message: str, retries: int = 0, unanswered: float = 0.0) -> None:
         super().__init__(message)
         self.kind = kind
         self.retries = retries
+        self.unanswered = unanswered
 
-    def __reduce__(self) -> tuple[type[CallFailed], tuple[FailureKind, str, int]]:
+    def __reduce__(self) -> tuple[type[CallFailed], tuple[FailureKind, str, int, float]]:
         # An exception is pickled by what it gave its base class, which is not what it is made from.
-        return CallFailed, (self.kind, str(self), self.retries)
+        return CallFailed, (self.kind, str(self), self.retries, self.unanswered)
 
 
 @dataclass(frozen=True, slots=True, order=True)

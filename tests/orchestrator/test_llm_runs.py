@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 import ray
 from llm_tournaments import Loopback, answers_of, files_with, llm, llm_tournament, run_of, tables
+from ports import free_port
 from ray_actors import actors
 from standin_tournaments import failed_tries, journal_of, start, wait_until
 
@@ -301,6 +303,55 @@ def test_a_call_that_fails_for_good_makes_its_game_void_with_its_cause_and_no_ot
         assert server.requests == 3 + run_of(config).calls().num_rows
 
 
+def test_where_an_endpoint_goes_away_no_game_is_void_and_the_same_command_goes_on_once_it_is_back(
+    tmp_path: Path, undisturbed: tuple[TournamentConfig, int]
+) -> None:
+    other, requests = undisturbed
+    port = ("--port", str(free_port()))
+    with Loopback(*SLOW, *port) as server, ThreadPoolExecutor(1) as beside:
+        patience = {"retry": {"first_wait_seconds": 0.05, "deadline_seconds": 1.0}, "timeouts": {"call_seconds": 1.0}}
+        away = {"llm": llm(server.url, "weak", **patience), "heuristic": HEURISTIC}
+        config = llm_tournament(tmp_path, away, games_in_flight=2, limits=LimitsConfig(max_attempts=1))
+        shown = io.StringIO()
+        under_way = beside.submit(run_tournament, config, shown)
+        wait_until(lambda: server.requests >= requests // 2, "half of the calls was made")
+        server.__exit__(None, None, None)
+        report = under_way.result()
+    assert (report.void, report.exit_code) == (0, 3)
+    assert report.done < report.total
+    assert len(report.paused) == 1
+    assert report.paused[0].startswith("model loopback/weak is paused: its endpoint answers no calls: ")
+    assert "connection" in report.paused[0]
+    assert report.paused[0] in shown.getvalue()
+    assert failed_tries(config) == []
+    again = run_tournament(config, io.StringIO())
+    assert (again.done, again.void, again.exit_code) == (report.done, 0, 3)
+    answered = paid_calls(config)
+    with Loopback(*SLOW, *port) as server:
+        assert run_tournament(config, io.StringIO()).exit_code == 0
+        assert server.requests == requests - answered
+    assert tables(config) == tables(other)
+
+
+@pytest.mark.parametrize(
+    ("script", "void"),
+    [
+        pytest.param("server_error*1000", 0, id="nobody is answered while two games are open"),
+        pytest.param("stall", 1, id="others are answered"),
+    ],
+)
+def test_a_game_is_void_for_a_failing_endpoint_only_where_others_were_answered(
+    tmp_path: Path, script: str, void: int
+) -> None:
+    with Loopback("--script", script) as server:
+        patience = {"retry": {"deadline_seconds": 0.01}, "timeouts": {"call_seconds": 3.0}}
+        some = {"llm": llm(server.url, "weak", **patience), "heuristic": HEURISTIC}
+        config = llm_tournament(tmp_path, some, games_in_flight=2, limits=LimitsConfig(max_attempts=1))
+        report = run_tournament(config, io.StringIO())
+        assert (report.void, report.exit_code) == ((void, 4) if void else (0, 3))
+        assert bool(report.paused) is not bool(void)
+
+
 def test_waiting_for_an_endpoint_is_not_taken_for_standing_still(tmp_path: Path) -> None:
     # The games themselves take a small part of the time that they have, whatever else the machine does.
     with Loopback("--script", "rate_limited:8") as server:
@@ -355,6 +406,15 @@ def spent(config: TournamentConfig) -> float:
     journal = journal_of(config)
     try:
         return float(journal.execute("SELECT sum(cost_usd) FROM spending").fetchone()[0])
+    finally:
+        journal.close()
+
+
+def paid_calls(config: TournamentConfig) -> int:
+    """How many calls the journal has as answered, of games that are over too."""
+    journal = journal_of(config)
+    try:
+        return int(journal.execute("SELECT sum(calls) FROM spending").fetchone()[0])
     finally:
         journal.close()
 
