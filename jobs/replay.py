@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from engine.match import SEATS, Cause, MatchSpec
 from engine.registry import game_version
-from engine.replay import Events, Replay, ReplayError, replay_json, result_json
+from engine.replay import Events, Replay, ReplayError, Step, replay_json, result_json
 from jobs.config import ConfigError, ExitCode, group, job, key
 from jobs.output import OutputFile
 from jobs.schemas import Storage
@@ -99,25 +99,48 @@ def _show(spec: MatchSpec, row: Mapping[str, Any], *, events: bool) -> list[str]
     )
     print(f"game {row['game_id']}: {players}, seed {row['seed']}")
     replay = Replay(spec, row["actions"])
-    turn = None
-    if events:
-        _print_events(replay.start_events, names)
+    text = GameText(names, events=events)
+    text.happened(replay.start_events)
     for step in replay:
-        if step.turn != turn:
-            turn = step.turn
-            print(f"turn {turn}" if turn else "set-up")
-        print(f"  {names[step.seat]}: {step.action.sentence}{' (forced)' if step.forced else ''}")
-        if events:
-            _print_events(step.events, names)
+        text.played(step)
     differences = _differences(replay, row)
     print(f"ends {'otherwise than' if differences else 'as'} recorded: {_ending(row, names)}")
     return differences
 
 
-def _print_events(events: Events, names: Sequence[str]) -> None:
-    """Print every event as the player sees whose it is: the game is over and there is nobody to hide from."""
-    for of_seat in zip(*events, strict=True):
-        print(f"    {event_text(of_seat[1 if of_seat[0].get('seat') == 1 else 0], names)}")
+class GameText:
+    """Prints a game step by step, all that is of one turn below the heading of that turn."""
+
+    def __init__(self, names: Sequence[str], *, events: bool) -> None:
+        self._names = names
+        self._events = events
+        self._turn: int | None = None
+        self._turns_before = 0
+        """Turns before a Sudden Death, whose events count from 1 again."""
+
+    def played(self, step: Step) -> None:
+        """Print what was played and what came of it."""
+        self._enter(step.turn)
+        print(f"  {self._names[step.seat]}: {step.action.sentence}{' (forced)' if step.forced else ''}")
+        self.happened(step.events)
+
+    def happened(self, events: Events) -> None:
+        """Print every event as the player sees whose it is: the game is over and there is nobody to hide from."""
+        for of_seat in zip(*events, strict=True) if self._events else ():
+            event = of_seat[1 if of_seat[0].get("seat") == 1 else 0]
+            turn = self._turn or 0
+            # The action that ends a turn also begins the next one, with its draw.
+            self._enter(self._turns_before + event["turn"] if event.get("event") == "turn" else turn)
+            print(f"    {event_text(event, self._names)}")
+            if event.get("event") == "sudden_death":
+                self._turns_before = turn
+                print("set-up")
+
+    def _enter(self, turn: int) -> None:
+        """What follows happens in ``turn``; 0 is set-up."""
+        if turn != self._turn:
+            self._turn = turn
+            print(f"turn {turn}" if turn else "set-up")
 
 
 def event_text(event: Mapping[str, Any], names: Sequence[str]) -> str:

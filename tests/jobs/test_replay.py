@@ -9,12 +9,14 @@ from random import Random
 from typing import Any, ClassVar
 
 import pytest
+from ptcg_play import actor, keys, pokemon, position, side
 
 from agents.base import Decision
-from engine.match import Action, Match, Observation
+from engine.match import Action, Match, Observation, action_with_key
 from engine.ptcg.decks import parse_deck
 from engine.registry import game_version
-from jobs.replay import main
+from engine.replay import Step
+from jobs.replay import GameText, main
 from orchestrator.config import Deck, Entrant, TournamentConfig
 from orchestrator.identity import identity_of
 from orchestrator.play import GameFailure, Playthrough, Setup, build, finished_row, play_now, void_row
@@ -162,6 +164,50 @@ def test_a_card_game_is_told_with_its_events(capsys: pytest.CaptureFixture[str],
         code, out, _ = replayed(capsys, tmp_path, f"game={row['game_id']}", "events=false")
         assert code == 0
         assert not any(line.startswith("    ") for line in out)
+
+
+def test_what_happens_stands_below_the_heading_of_its_turn(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    row = played(tmp_path, cards())[0]
+    _, out, _ = replayed(capsys, tmp_path, f"game={row['game_id']}")
+    assert out[1] == "set-up"
+    headings = [number for number, line in enumerate(out) if line.startswith("turn ")]
+    assert [out[number] for number in headings] == [f"turn {turn}" for turn in range(1, row["turns"] + 1)]
+    begins = [number for number, line in enumerate(out) if line.startswith("    turn (")]
+    assert begins == [number + 1 for number in headings]
+    for number in headings[1:]:
+        whose = out[number + 1].split()[1]
+        assert out[number + 2].startswith(f"    draw {whose} count 1 ") or out[number + 2].startswith("    end ")
+
+    told = [out[number] for number in headings if out[number + 2].startswith("    draw ")]
+    _, out, _ = replayed(capsys, tmp_path, f"game={row['game_id']}", "events=false")
+    # A player who cannot draw has lost before anything is played in that turn.
+    assert [line for line in out if line.startswith("turn ")] == told
+
+
+def test_the_turns_of_a_sudden_death_come_after_those_before_it(capsys: pytest.CaptureFixture[str]) -> None:
+    sick = side(pokemon("CRZ-111", damage=50, conditions=["poisoned"]), deck=["PAF-7"] * 20)
+    match = position(sick, sick)
+    text, seen = GameText(("ann", "bob"), events=True), [0, 0]
+
+    def play(key: str) -> None:
+        turn, seat = match.turn, actor(match)
+        action = action_with_key(match, seat, key)
+        match.apply(seat, action)
+        events = tuple(match.events(each, seen[each]) for each in (0, 1))
+        for each in (0, 1):
+            seen[each] += len(events[each])
+        text.played(Step(turn, seat, action, False, (events[0], events[1])))
+
+    play("pass")
+    play("choose:go first")
+    while match.turn == 5:
+        play("done" if "done" in keys(match) else keys(match)[0])
+    play("pass")
+    out = capsys.readouterr().out.splitlines()
+    # The position is one of turn 5; another set-up and two turns follow.
+    assert [line for line in out if not line.startswith(" ")] == ["turn 5", "set-up", "turn 6", "turn 7"]
+    assert out[out.index("set-up") - 1].startswith("    sudden death")
+    assert any("Choose: go first." in line for line in out[out.index("set-up") : out.index("turn 6")])
 
 
 class Foreseeing:
