@@ -256,7 +256,7 @@ def _entries(composed: DictConfig, path: str) -> list[Any]:
     value = OmegaConf.select(composed, path)
     plain = OmegaConf.to_container(value) if OmegaConf.is_config(value) else value
     if isinstance(plain, str):
-        raise ConfigError(f"{path}: {plain!r} is not a list of names, written {path}=[{plain}]")
+        raise ConfigError(f"{path}: {plain!r} is not a list of names, written {path}=[{','.join(plain.split())}]")
     return plain if isinstance(plain, list) else [plain]
 
 

@@ -17,13 +17,17 @@ from hydra.core.override_parser.types import Glob, Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf, open_dict
 
+from jobs.composition import brackets
 from jobs.composition.errors import ConfigError, explain, one_line, unknown, unknown_key
 from jobs.composition.schema import Key, Schema
 
 _OVERRIDE = re.compile(r"(?P<sign>\+\+|\+|~)?(?P<path>[^=@]+)(?P<package>@[^=]*)?(?:=(?P<value>.*))?", re.DOTALL)
 _SWEEP_FUNCTION = re.compile(r"(choice|range|interval|glob|shuffle|sort|tag)\(.*\)", re.DOTALL)
+_LIST_FORMS = {
+    "agent": "a list of agents is written [a,b,{model: c, harness: d}], with names of files of conf/",
+    "deck": "a list of decks is written [a,b], with names of files of conf/deck",
+}
 _TEXT_IN_ENTRY = frozenset({"agent", "evolution", "harness", "kind", "model", "name"})
-_CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 
 @dataclass(frozen=True)
@@ -57,12 +61,12 @@ def split_commas(text: str) -> list[str]:
     parts, start, closing, quoted = [], 0, [], ""
     for index, char in enumerate(text):
         if quoted:
-            if char == quoted and not _is_escaped(text, index):
+            if char == quoted and not brackets.is_escaped(text, index):
                 quoted = ""
-        elif char in "'\"":
+        elif char in brackets.QUOTES:
             quoted = char
-        elif char in _CLOSING:
-            closing.append(_CLOSING[char])
+        elif char in brackets.CLOSING:
+            closing.append(brackets.CLOSING[char])
         elif closing and char == closing[-1]:
             closing.pop()
         elif char == "," and not closing:
@@ -71,20 +75,18 @@ def split_commas(text: str) -> list[str]:
     return [*parts, text[start:]]
 
 
-def _is_escaped(text: str, index: int) -> bool:
-    return (index - len(text[:index].rstrip("\\"))) % 2 == 1
-
-
 def prepare(overrides: Sequence[str], schema: Schema, groups: Groups, *, sweep: bool) -> list[str]:
     """Check every override against the schema and quote what is text.
 
     Returns overrides in Hydra's grammar, in order. Raises :class:`ConfigError` for an unknown key, group or name and
     for what that grammar does not read. With ``sweep`` a comma separates values; without it, it is part of a text.
     """
-    return [_prepare(override, schema, groups, sweep) for override in overrides]
+    return [
+        _prepare(override, overrides[number:], schema, groups, sweep) for number, override in enumerate(overrides, 1)
+    ]
 
 
-def _prepare(override: str, schema: Schema, groups: Groups, sweep: bool) -> str:
+def _prepare(override: str, after: Sequence[str], schema: Schema, groups: Groups, sweep: bool) -> str:
     match = _OVERRIDE.fullmatch(override)
     if match is None:
         raise ConfigError(f"{one_line(override)!r} is not an override; write key=value")
@@ -106,8 +108,11 @@ def _prepare(override: str, schema: Schema, groups: Groups, sweep: bool) -> str:
         if path == key.path:
             raise ConfigError(f"{override!r}: a key of the job cannot be removed; give it another value")
         return _parsed(override, schema)
+    value = value or ""
+    if not key.is_text:
+        brackets.check(path, value, after)
     # The key exists, or lies below one that takes any name: adding it is setting it.
-    return _parsed(f"{path}={_text(value or '', key, path, sweep)}", schema)
+    return _parsed(f"{path}={_text(value, key, path, sweep)}", schema, key, typed=f"{path}={value}")
 
 
 def _prepare_group(sign: str | None, path: str, value: str | None, schema: Schema, groups: Groups, sweep: bool) -> str:
@@ -171,12 +176,18 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
-def _parsed(override: str, schema: Schema) -> str:
-    """``override`` itself where Hydra's grammar reads it; raises :class:`ConfigError` where not."""
+def _parsed(override: str, schema: Schema, key: Key | None = None, typed: str = "") -> str:
+    """``override`` itself where Hydra's grammar reads it; raises :class:`ConfigError` where not.
+
+    ``key`` is the one that it sets, ``typed`` what was typed, if that is not the override itself.
+    """
     try:
         OverridesParser.create().parse_override(override)
     except HydraException as error:
-        raise ConfigError(f"{one_line(override)}: {explain(error, schema)}") from None
+        typed = one_line(typed or override)
+        if key is not None and key.is_list and typed.startswith(f"{key.path}="):
+            raise ConfigError(f"{typed}: {_LIST_FORMS.get(key.files, 'a list is written [a,b]')}") from None
+        raise ConfigError(f"{typed}: {explain(error, schema)}") from None
     return override
 
 
@@ -249,6 +260,7 @@ def set_values(composed: DictConfig, values: Sequence[Override]) -> None:
 
 def cross_value(text: str) -> Any:
     """The value of an ``agents.cross`` override: a list of names for each part of an agent, names as typed."""
+    brackets.check("agents.cross", text)
     try:
         value = OverridesParser.create().parse_override(f"cross={_entry(text)}").value()
     except HydraException:

@@ -218,6 +218,41 @@ class TestRefusals:
         for part in said:
             assert part in line
 
+    @pytest.mark.parametrize(
+        ("argument", "fault", "right"),
+        [
+            ("agents=[random,heuristic", "[ is not closed", "agents=[random,heuristic]"),
+            ("agents=[random,", "[ is not closed", "agents=[random]"),
+            ("agents=[random,'heuristic]", "the quote ' is not closed", "agents=[random,heuristic]"),
+            ('agents=["random,heuristic]', 'the quote " is not closed', "agents=[random,heuristic]"),
+            ("agents=[random,heuristic]]", "] closes nothing", "agents=[random,heuristic]"),
+            ("agents=random,heuristic]", "] closes nothing", "agents=[random,heuristic]"),
+            ("agents=[{agent: random]", "{ is not closed before ]", "agents=[{agent: random}]"),
+            ("agents=[{agent: random, name: 'a}'}", "[ is not closed", None),
+            ("agents.cross={model: [a, harness: [b]}", "[ is not closed before }", None),
+            ("decks=[charizard_ex", "[ is not closed", "decks=[charizard_ex]"),
+            ("options={a: [1,2}", "[ is not closed before }", "options={a: [1,2]}"),
+            ("seed=[1", "[ is not closed", "seed=[1]"),
+        ],
+    )
+    def test_a_bracket_or_quote_without_its_counterpart_is_named(
+        self, sample: Job, argument: str, fault: str, right: str | None
+    ) -> None:
+        line = sample.refusal("run=r", argument)
+        assert line.startswith(f"{argument}: {fault}; write ")
+        if right is not None:
+            assert line.endswith(f"; write '{right}'")
+
+    def test_an_override_that_the_shell_took_apart_is_shown_whole(self, sample: Job) -> None:
+        line = sample.refusal("run=r", "agents=[random,{agent:", "heuristic,", "name: b}]", "seed=1")
+        assert "[ is not closed" in line or "{ is not closed" in line
+        assert line.endswith("write 'agents=[random,{agent: heuristic, name: b}]'")
+
+    @pytest.mark.parametrize("value", ["[random,,random]", "(random)", "{random,random}", "[random,{agent random}]"])
+    def test_what_is_no_list_of_agents_is_shown_the_form_of_one(self, sample: Job, value: str) -> None:
+        line = sample.refusal("run=r", f"agents={value}")
+        assert line.startswith(f"agents={value}: a list of agents is written [a,b,")
+
     def test_all_missing_keys_are_named(self, sample: Job) -> None:
         line = sample.refusal()
         assert "run=" in line
@@ -229,6 +264,7 @@ class TestRefusals:
         [
             ("agents=[randm]", "unknown agent 'randm'; did you mean 'random'?"),
             ("agents=random", "agents=[random]"),
+            ("agents=random heuristic", "agents=[random,heuristic]"),
             ("agents=[random,random]", "two are named 'random'"),
             ("agents=[random,{kind: heuristic, name: random}]", "two are named 'random'"),
             ("agents=[{level: 3}]", "has no kind"),
