@@ -6,13 +6,21 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jobs.composition.errors import ConfigError, one_line
+from omegaconf import MISSING
+
+from jobs.composition.errors import ConfigError, listed, nearest, one_line, unknown
 from jobs.composition.schema import Schema
-from jobs.composition.skills import library
+from jobs.composition.skills import GROUP as SKILLS
+from jobs.composition.skills import libraries, library
 from jobs.composition.tree import Tree
 
 PARTS = ("model", "harness", "evolution")
 """The groups that combine into one agent, in the order in which they name it."""
+
+_HARNESS = "full"
+"""The harness that is proposed for a model."""
+_ID = "openai/gpt-5.4"
+"""What a model's id may look like."""
 
 
 def agents(entries: Sequence[Any], tree: Tree, schema: Schema) -> list[dict[str, Any]]:
@@ -44,6 +52,12 @@ def read_skills(agents: Any, tree: Tree) -> None:
         harness = agent.get("harness")
         if isinstance(harness, Mapping) and isinstance(name := harness.get("skills"), str):
             agent["harness"] = {**harness, "skills": library(name, tree)}
+
+
+def choices(tree: Tree) -> dict[str, tuple[str, ...]]:
+    """The names in each folder of ``conf/`` that entries of ``agents`` are made of; folders without any not."""
+    found = {group: tree.options(group) for group in ("agent", *PARTS)}
+    return {group: names for group, names in {**found, SKILLS: libraries(tree)}.items() if names}
 
 
 def deck_lists(names: Any, tree: Tree) -> list[dict[str, str]]:
@@ -93,10 +107,17 @@ def _agent(place: str, entry: Any, tree: Tree, schema: Schema) -> dict[str, Any]
     ]
     if "agent" in settings:
         file = _name_of(place, "agent", settings.pop("agent"))
-        settings = {"name": file, **_merged(tree.load("agent", file, schema), settings)}
+        settings = {"name": file, **_merged(_agent_file(file, tree, schema), settings)}
     for part in PARTS:
-        if part in settings and not isinstance(settings[part], Mapping):
-            settings[part] = tree.load(part, _name_of(place, part, settings[part]), schema)
+        if part not in settings:
+            continue
+        where, chosen = f"{place}.{part}", None
+        if not isinstance(settings[part], Mapping):
+            chosen = _name_of(place, part, settings[part])
+            settings[part] = tree.load(part, chosen, schema)
+            where = str(tree.file(part, chosen))
+        if part == "model":
+            _require_id(settings[part], where, chosen)
     if "model" in settings:
         settings.setdefault("kind", "llm")
     if not isinstance(settings.get("kind"), str):
@@ -109,6 +130,37 @@ def _agent(place: str, entry: Any, tree: Tree, schema: Schema) -> dict[str, Any]
             f"{place}: {name!r} cannot be the name of an agent; put quotes around a name of letters and digits"
         )
     return {"name": name, **settings}
+
+
+def _agent_file(name: str, tree: Tree, schema: Schema) -> dict[str, Any]:
+    """The content of the file ``name`` of ``conf/agent``; :class:`ConfigError` says what else is of that name."""
+    known, models, harnesses = (tree.options(group) for group in ("agent", "model", "harness"))
+    if name in known or nearest(name, known):
+        return tree.load("agent", name, schema)
+    harness = _HARNESS if _HARNESS in harnesses else "NAME"
+    if name in models:
+        is_what = f"it is a model, and plays as {{model: {name}, harness: {harness}}}"
+    elif name in harnesses:
+        is_what = f"it is a harness, and lets a model play as {{model: NAME, harness: {name}}}"
+    elif name in tree.options("deck", ".txt"):
+        is_what = f"it is a deck, and is played with decks=[{name}]"
+    else:
+        model = nearest(name, models)
+        near = f"{{model: {model}, harness: {harness}}}" if model else ""
+        raise unknown("agent", name, known, where="conf/agent has", near=near)
+    raise ConfigError(f"unknown agent {name!r}; {is_what}; conf/agent has{listed(name, known)}")
+
+
+def _require_id(model: Mapping[str, Any], where: str, file: str | None) -> None:
+    """Raise :class:`ConfigError` where ``model``, from ``file`` of ``conf/model`` or written ``where``, has no id."""
+    identifier = model.get("id")
+    if identifier == MISSING and file is not None:
+        right = f"build a file of your own on it, with defaults: [{file}, _self_] and id: {_ID}"
+    elif identifier in (None, "", MISSING):
+        right = f"write it as in id: {_ID}"
+    else:
+        return
+    raise ConfigError(f"{where}: id is missing, the name by which the model's endpoint knows it; {right}")
 
 
 def _name_of(place: str, part: str, value: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 import yaml
@@ -16,6 +16,10 @@ FOREIGN_ERRORS = (HydraException, OmegaConfBaseException, yaml.YAMLError)
 """What composing may raise that :func:`explain` can put into one line."""
 
 
+_MOST_LISTED = 20
+_MOST_ALIKE = 5
+
+
 class ConfigError(ValueError):
     """A configuration that cannot be used. The text is one line: what is wrong, where, and what would be right."""
 
@@ -26,11 +30,22 @@ def one_line(text: str) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str], *, where: str, near: str | None = None) -> ConfigError:
-    """An error for a name that does not exist: the nearest one (``near`` says it, ``""``: none), and all that exist."""
+    """An error for a name that does not exist: the nearest one (``near`` says it, ``""``: none), and all that exist.
+
+    Of very many that exist it says only those that are most like it.
+    """
     names = sorted(set(known))
     near = nearest(name, names) if near is None else near
     hint = f"did you mean {near!r}? " if near else ""
-    return ConfigError(f"unknown {what} {name!r}; {hint}{where}: {', '.join(names) or '(nothing)'}")
+    return ConfigError(f"unknown {what} {name!r}; {hint}{where}{listed(name, names)}")
+
+
+def listed(name: str, names: Sequence[str]) -> str:
+    """What exists, after words such as ``conf/agent has``: all ``names``, or of many those most like ``name``."""
+    if len(names) <= _MOST_LISTED:
+        return f": {', '.join(names) or '(nothing)'}"
+    alike = get_close_matches(name, names, n=_MOST_ALIKE, cutoff=0.0)
+    return f" {len(names)}, such as {', '.join(alike)}; --help lists all"
 
 
 def unknown_key(path: str, schema: Schema, more: Iterable[str] = ()) -> ConfigError:

@@ -278,6 +278,54 @@ class TestRefusals:
         assert said in sample.refusal("run=r", agents)
 
     @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("small", "it is a model, and plays as {model: small, harness: full}"),
+            ("terse", "it is a harness, and lets a model play as {model: NAME, harness: terse}"),
+            ("charizard_ex", "it is a deck, and is played with decks=[charizard_ex]"),
+            ("smal", "did you mean '{model: small, harness: full}'?"),
+            ("randm", "did you mean 'random'?"),
+        ],
+    )
+    def test_a_name_of_something_else_is_told_from_an_agent(
+        self, sample: Job, own: Callable[[str, str], Sequence[str]], name: str, said: str
+    ) -> None:
+        options = own("model/small.yaml", "id: maker/small\n")
+        own("harness/terse.yaml", "mask: listed\n")
+        for entry in (name, f"{{agent: {name}, name: x}}"):
+            line = sample.refusal(*options, "run=r", f"agents=[random,{entry}]")
+            assert line.startswith(f"unknown agent {name!r}; {said}")
+            assert "conf/agent has: heuristic, random" in line
+
+    def test_of_very_many_names_those_most_alike_are_listed(
+        self, sample: Job, own: Callable[[str, str], Sequence[str]]
+    ) -> None:
+        options = own("model/zebra_large.yaml", "id: maker/large\n")
+        for number in range(30):
+            own(f"model/quagga{number}.yaml", "id: maker/quagga\n")
+        line = sample.refusal(*options, "run=r", "agents=[{model: zebra, harness: full}]")
+        assert "zebra_large" in line
+        assert line.endswith("--help lists all")
+        assert line.count("quagga") < 5
+
+    @pytest.mark.parametrize("content", ["base_url: http://127.0.0.1:8080/v1\n", "id: null\n", ""])
+    def test_a_model_file_without_an_id_is_named(
+        self, sample: Job, own: Callable[[str, str], Sequence[str]], content: str
+    ) -> None:
+        options = own("model/mine.yaml", content)
+        line = sample.refusal(*options, "run=r", "agents=[random,{model: mine, harness: full}]")
+        assert line.startswith(f"{Path(options[1]) / 'model' / 'mine.yaml'}: id is missing")
+
+    def test_a_model_without_an_id_is_named_where_it_is_written(self, sample: Job) -> None:
+        line = sample.refusal("run=r", "agents=[random,{model: {base_url: 'http://127.0.0.1/v1'}, harness: full}]")
+        assert line.startswith("agents[1].model: id is missing")
+
+    def test_a_model_that_others_build_on_says_how(self, sample: Job) -> None:
+        line = sample.refusal("run=r", "agents=[random,{model: openrouter, harness: full}]")
+        assert "id is missing" in line
+        assert "defaults: [openrouter, _self_]" in line
+
+    @pytest.mark.parametrize(
         ("decks", "said"),
         [
             ("decks=[charizard]", "did you mean 'charizard_ex'?"),
@@ -442,7 +490,8 @@ class TestAsking:
             assert option in sample.out
 
     def test_help_lists_files_of_the_users_own(self, sample: Job, own: Callable[[str, str], Sequence[str]]) -> None:
-        assert sample.run("--help", *own("agent/mine.yaml", "kind: random\n")) == 0
+        options = own("agent/mine.yaml", "kind: random\n")
+        assert sample.run("--help", *options) == 0
         assert "mine" in sample.out
 
     def test_cfg_prints_what_would_be_used_and_starts_nothing(self, sample: Job) -> None:
