@@ -188,7 +188,12 @@ class _Job:
     def _help(self, tree: Tree, schema: Schema, groups: Groups, primary: str) -> str:
         composed = tree.compose(primary, schema)
         values = {key.path: OmegaConf.select(composed, key.path, default=key.default) for key in schema.keys}
-        files = {key.files: ", ".join(tree.options(key.files, _suffix(key))) for key in schema.keys if key.files}
+        files: dict[str, Sequence[str]] = {}
+        for one in schema.keys:
+            if one.files:
+                files[one.files] = tree.options(one.files, _suffix(one))
+            if one.files == "agent":
+                files |= entrants.choices(tree)
         return help_text(self.name, self.function.__doc__ or "", schema, groups, values, files)
 
     def _compose(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from omegaconf import OmegaConf
@@ -20,18 +21,30 @@ Options:
   -m, --multirun     play every combination of values given as key=a,b
 """
 
+_WIDTH = 120
+
 
 def help_text(
-    name: str, purpose: str, schema: Schema, groups: Groups, defaults: Mapping[str, Any], files: Mapping[str, str]
+    name: str,
+    purpose: str,
+    schema: Schema,
+    groups: Groups,
+    defaults: Mapping[str, Any],
+    files: Mapping[str, Sequence[str]],
 ) -> str:
-    """The help of the job ``name``. ``defaults`` has the composed value of a key by its dotted path."""
+    """The help of the job ``name``. ``defaults`` has the composed value of a key by its dotted path.
+
+    ``files`` are the names in each folder from which lists choose.
+    """
     rows = [(key.path, _value(key, defaults), _meaning(key)) for key in schema.keys]
     width = max(len(path) for path, _, _ in rows)
     value_width = min(24, max(len(value) for _, value, _ in rows))
     lines = [f"  {path:<{width}}  {value:<{value_width}}  {text}".rstrip() for path, value, text in rows]
     chosen = {path.replace("/", "."): options for path, options in groups.options.items()}
     group_lines = [f"  {path.replace('.', '/')}={'|'.join(options) or '(none)'}" for path, options in chosen.items()]
-    group_lines += [f"  {group}: {listed or '(none)'}" for group, listed in files.items()]
+    group_lines += [_listed(group, names) for group, names in files.items()]
+    if "model" in files and "harness" in files:
+        group_lines.append("  an entry of agents is an agent, or {model: NAME, harness: NAME}")
     parts = [
         f"python -m jobs.{name} [options] key=value ...",
         inspect.cleandoc(purpose),
@@ -41,6 +54,11 @@ def help_text(
         parts.append("Groups and their files:\n" + "\n".join(group_lines))
     parts.append(_OPTIONS.rstrip())
     return "\n\n".join(parts) + "\n"
+
+
+def _listed(group: str, names: Sequence[str]) -> str:
+    line = f"  {group}: {', '.join(names) or '(none)'}"
+    return textwrap.fill(line, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def _value(key: Key, defaults: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from jobs.config import ConfigError, ExitCode, group, job, key
+from jobs.config import OURS, ConfigError, ExitCode, group, job, key
 
 
 @dataclass
@@ -486,13 +486,22 @@ class TestAsking:
         assert "storage=local|s3" in lines
         assert "random" in lines["agent:"]
         assert "charizard_ex" in lines["deck:"]
+        assert "full" in lines["harness:"]
+        assert "basics" in lines["skills:"]
+        assert "{model: NAME, harness: NAME}" in sample.out
+        models = sample.out[sample.out.index("  model: ") : sample.out.index("  harness: ")]
+        names = {file.stem for file in (OURS / "model").glob("*.yaml")}
+        assert set(models.removeprefix("  model: ").replace(",", " ").split()) == names
+        assert max(map(len, models.splitlines())) <= 120
         for option in ("--help", "--cfg", "--config-dir", "--multirun"):
             assert option in sample.out
 
     def test_help_lists_files_of_the_users_own(self, sample: Job, own: Callable[[str, str], Sequence[str]]) -> None:
         options = own("agent/mine.yaml", "kind: random\n")
+        own("model/theirs.yaml", "id: maker/theirs\n")
         assert sample.run("--help", *options) == 0
         assert "mine" in sample.out
+        assert "theirs" in sample.out
 
     def test_cfg_prints_what_would_be_used_and_starts_nothing(self, sample: Job) -> None:
         assert sample.run("--cfg", "job", "run=007", "agents=[random]", "storage.root=${run}/x") == 0
