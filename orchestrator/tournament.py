@@ -91,9 +91,12 @@ def _play(
     unwritten: str | None = None
     taken_out: list[str] = []
     reporting = Reporting(config, run.location, standing, providers)
+    # While a cluster may still be refused, there is no progress to speak of.
+    has_begun = standing.done == standing.total
     try:
         if standing.done < standing.total:
             with RayCluster(config.cluster) as cluster:
+                has_begun = True
                 stop.take()
                 variables = key_variables(providers.models.values())
                 pool = workers(Setup.of(config, providers.keeper_name), 0, variables)
@@ -134,7 +137,8 @@ def _play(
         try:
             unwritten = parts.close(patience)
         finally:
-            display.close()
+            if has_begun:
+                display.close()
             reporting.close(opened.lease.answers)
     return Report(
         total=standing.total,

@@ -128,6 +128,18 @@ def test_a_bad_configuration_is_one_line_and_leaves_nothing(folder: Path) -> Non
     assert not (folder / "runs").exists()
 
 
+def test_of_progress_nothing_is_said_before_the_cluster_is_there(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # An address that only Ray itself can refuse, when the run is open already.
+    argv = ["run=r", *SMALL, f"storage.root={tmp_path}", "cluster.workers=null", "cluster.address=nobody"]
+    assert main(argv) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert err.startswith("jobs.tournament: cluster.address: no Ray at 'nobody': ")
+
+
 class TestWithoutStarting:
     """What is found before anything is played, asked for in this process."""
 
