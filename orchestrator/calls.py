@@ -11,7 +11,9 @@ import asyncio
 import json
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     # With the client comes the SDK, and with both half a second: only where calls are made.
     from agents.llm.client import Estimate, Gate, OpenAIClient, Permit
     from agents.llm.models import ModelConfig
-    from orchestrator.limits.gate import WorkerLimits
+    from orchestrator.limits.gate import WorkerGate, WorkerLimits
 
 MODEL_WIDE = frozenset({FailureKind.AUTHENTICATION, FailureKind.QUOTA_EXHAUSTED, FailureKind.MODEL_NOT_FOUND})
 """Failures after which no call of the model can succeed until somebody has done something about it."""
@@ -132,7 +134,9 @@ class WorkerCalls:
         self._worker = worker
         self._limits: WorkerLimits | None = None
         self._clients: dict[str, OpenAIClient] = {}
+        self._gates: dict[str, WorkerGate] = {}
         self._broken: dict[str, CallFailed] = {}
+        self._breaks: dict[str, asyncio.Event] = {}
 
     async def complete(self, model: ModelConfig, request: ChatRequest, game: Playthrough) -> ChatReply:
         """Make a call of a game. Raises :class:`CallFailed`, at once where the model is known to be out of order."""
@@ -155,8 +159,12 @@ class WorkerCalls:
             raise CallFailed(known.kind, str(known))
 
     def out_of_order(self, key: str, failure: CallFailed) -> None:
-        """No call of that model can succeed any more."""
+        """No call of that model can succeed any more; those that wait for their turn or their next attempt fail now."""
         self._broken.setdefault(key, failure)
+        if key in self._breaks:
+            self._breaks[key].set()
+        if key in self._gates:
+            self._gates[key].give_up(failure)
 
     async def close(self) -> None:
         """Close all connections and give back what was lent."""
@@ -170,7 +178,7 @@ class WorkerCalls:
         from agents.llm.client import OpenAIClient, OpenGate
         from agents.llm.models import ModelError
 
-        name = json.dumps(model.to_json(), sort_keys=True)
+        name, key = json.dumps(model.to_json(), sort_keys=True), model_key(model)
         if name not in self._clients:
             gate: Gate = OpenGate()
             if self._keeper is not None:
@@ -178,12 +186,20 @@ class WorkerCalls:
                     from orchestrator.limits import KeeperLink, WorkerLimits
 
                     self._limits = WorkerLimits(KeeperLink(self._keeper), self._worker)
-                gate = self._limits.gate(model)
+                gate = self._gates[key] = self._limits.gate(model)
             try:
-                self._clients[name] = OpenAIClient(model, _WatchedGate(gate, self, model_key(model)))
+                self._clients[name] = OpenAIClient(
+                    model, _WatchedGate(gate, self, key), sleep=partial(self._between_attempts, key)
+                )
             except ModelError as error:
                 raise CallFailed(FailureKind.AUTHENTICATION, str(error)) from error
         return self._clients[name]
+
+    async def _between_attempts(self, key: str, seconds: float) -> None:
+        """Wait for so long, or until that model is out of order."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._breaks.setdefault(key, asyncio.Event()).wait()
 
 
 class _WatchedGate:
@@ -195,6 +211,7 @@ class _WatchedGate:
         self._key = key
 
     async def acquire(self, estimate: Estimate) -> Permit:
+        self._calls.check(self._key)
         permit = await self._gate.acquire(estimate)
         try:
             self._calls.check(self._key)

@@ -389,7 +389,8 @@ class Dispatcher:
         if not reply.entrant or reply.cause not in PASSING:
             return False
         others = {name for game_id, names in under_way.items() if game_id != reply.game_id for name in names}
-        return self._providers.is_away(reply.entrant, FailureKind(reply.cause), reply.unanswered, others)
+        kind = FailureKind(reply.cause)
+        return self._providers.is_away(reply.entrant, kind, reply.unanswered, reply.game_id, others)
 
     def _pause(self, reply: Reply) -> None:
         """Hold back all games of an entrant whose model can make no call."""

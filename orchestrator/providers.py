@@ -99,6 +99,8 @@ class Providers:
         self._counters: Counters | None = None
         self._looked = 0.0
         self._paused: dict[str, str] = {}
+        self._failed: dict[str, tuple[str, float]] = {}
+        """The game in which a call of each model failed last for a passing reason, and when."""
 
     def open(self, journal: Journal, commits: GroupCommit, parts: PartWriter, pool: WorkerPool) -> None:
         """Start what workers need to make calls. Ray must be initialized."""
@@ -158,21 +160,25 @@ class Providers:
             self._paused.setdefault(name, line)
         return line
 
-    def is_away(self, entrant: str, kind: FailureKind, seconds: float, others: Collection[str]) -> bool:
-        """Whether the endpoint of ``entrant`` answers nobody, so that its game is not to blame for a call that failed.
+    def is_away(self, entrant: str, kind: FailureKind, seconds: float, game_id: str, others: Collection[str]) -> bool:
+        """Whether the endpoint of ``entrant`` answers nobody: ``game_id`` is not to blame for a call that failed.
 
         So it is where no call of the model was answered in the later half of the ``seconds`` for which this one was
         tried (at their beginning the endpoint may have been well), and ``others``, who play now in other games, have
-        the same model, or ``kind`` says by itself that it is not for what was asked.
+        the same model, or ``kind`` says by itself that it is not for what was asked, or a call of another game was the
+        last to fail and none was answered since.
         """
         if entrant in self._paused:
             return True
         assert self._ledger is not None, "nobody makes calls"
         same = self._with_model_of(entrant)
-        since = time.monotonic() - seconds / 2
-        if any(self._ledger.answered.get(name, float("-inf")) >= since for name in same):
+        now, answered = time.monotonic(), max(self._ledger.answered.get(name, float("-inf")) for name in same)
+        before, failed = self._failed.get(self.key(entrant), (game_id, now))
+        self._failed[self.key(entrant)] = game_id, now
+        if answered >= now - seconds / 2:
             return False
-        return kind in _OF_NO_ONE_CALL or any(name in others for name in same)
+        in_turn = before != game_id and failed > answered
+        return kind in _OF_NO_ONE_CALL or in_turn or any(name in others for name in same)
 
     def _with_model_of(self, entrant: str) -> list[str]:
         """All that ask the same model at the same account, ``entrant`` among them."""

@@ -157,6 +157,8 @@ class OpenAIClient:
                     number = attempt.retry_state.attempt_number
         except _Failed as failed:
             failure, retries = failed.failure, waits.failures - 1
+            if waits.too_long(failure.retry_after):
+                failure = replace(failure, message=f"{failure.message} (try again in {failure.retry_after:.0f} s)")
         else:
             passed = time.monotonic() - begun
             return replace(reply, retries=number - 1, queued=max(passed - reply.latency, 0.0))
@@ -196,7 +198,8 @@ class OpenAIClient:
         finally:
             permit.settle(usage, cost)
         if outcome.kind is FailureKind.RATE_LIMITED:
-            self._gate.rate_limited(outcome.retry_after)
+            # Nobody is held for longer than this call waits itself.
+            self._gate.rate_limited(None if waits.too_long(outcome.retry_after) else outcome.retry_after)
             if self._on_rate_limited is not None:
                 self._on_rate_limited(outcome.retry_after)
         log.info("%s: attempt %d failed: %s", self._model.id, waits.failures + 1, outcome.kind)
@@ -296,6 +299,10 @@ class _Waits:
         """For how many seconds the call has been tried in vain, once an attempt has failed."""
         return time.monotonic() - self._first_sent
 
+    def too_long(self, asked: float | None) -> bool:
+        """Whether an endpoint asks for more patience than there is."""
+        return asked is not None and asked > self._settings.longest_retry_after_seconds
+
     def failed(self, failure: Failure, sent: float) -> _Failed:
         """The exception of one more attempt that failed; it was ``sent`` then."""
         if self.failures == 0:
@@ -316,7 +323,7 @@ class _Waits:
             return True
         left = self._settings.deadline_seconds - (time.monotonic() - self._begun - self.at_the_gate)
         asked = _asked_for(state)
-        if asked is not None and asked > self._settings.longest_retry_after_seconds:
+        if self.too_long(asked):
             return True
         if asked is not None and 0 < left < asked:
             self._last_word = True

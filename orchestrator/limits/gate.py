@@ -148,6 +148,13 @@ class WorkerLimits:
         _sent.set(permit.sent)
         return permit
 
+    def give_up(self, lane: Lane[asyncio.Future[_Permit]], failure: CallFailed) -> None:
+        """No call of ``lane`` has to wait any more: all that do fail like that."""
+        while lane.waiting:
+            ticket = self._take(lane).ticket
+            if not ticket.done():
+                ticket.set_exception(CallFailed(failure.kind, str(failure)))
+
     def rate_limited(self, account: str, retry_after: float | None) -> None:
         """See :class:`agents.llm.client.Gate`."""
         now = self._clock()
@@ -333,10 +340,14 @@ class WorkerGate:
             usd = max(usd, lane.dearest)
             try:
                 return decision.take(limits.admit(lane, tokens, usd) or await limits.wait(lane, tokens, usd))
-            except CallFailed:
-                if not decision.begun:
+            except CallFailed as failure:
+                if not decision.begun or failure.kind is not FailureKind.BUDGET:
                     raise
         return decision.take(limits.admit(lane, tokens, 0.0) or await limits.wait(lane, tokens, 0.0))
+
+    def give_up(self, failure: CallFailed) -> None:
+        """The model is out of order: its calls that wait here fail like that."""
+        self._limits.give_up(self._lane, failure)
 
     def rate_limited(self, retry_after: float | None) -> None:
         """The account's limit was hit by the last call of this task: all workers hold theirs."""

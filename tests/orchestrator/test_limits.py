@@ -17,7 +17,7 @@ from limited_play import Server, World, model, play
 from agents.llm.client import Estimate
 from agents.llm.contract import CallFailed, FailureKind, Usage
 from agents.llm.models import Limits, ModelConfig
-from orchestrator.limits import LimitBook, WorkerLimits, account_limits, in_decision, in_game
+from orchestrator.limits import LimitBook, WorkerLimits, account_limits, go_on_with_decision, in_decision, in_game
 from orchestrator.limits.messages import Answer, LaneReport, Report, Want
 from orchestrator.limits.meter import Meter
 
@@ -476,6 +476,37 @@ def test_a_call_that_is_given_up_at_the_moment_in_which_it_could_go_is_passed_ov
         assert counters.reserved_usd == pytest.approx(0.0)
 
     play(script, models=[model(in_flight=1)], budget=1.0)
+
+
+def test_calls_that_wait_fail_at_once_where_their_model_is_out_of_order_and_those_of_others_wait_on() -> None:
+    async def script(world: World) -> None:
+        limits = world.worker("w")
+        gate, other = (limits.gate(one) for one in world.models)
+        estimate = Estimate(10, 10, 0.01)
+
+        async def rebuilt() -> None:
+            with in_decision():
+                go_on_with_decision()
+                await gate.acquire(estimate)
+
+        (await gate.acquire(estimate)).settle(Usage(10, 5), 0.0)
+        gate.rate_limited(3000.0)
+        calls = [asyncio.ensure_future(call) for call in (gate.acquire(estimate), rebuilt(), other.acquire(estimate))]
+        await asyncio.sleep(1)
+        assert not any(call.done() for call in calls)
+        gate.give_up(CallFailed(FailureKind.AUTHENTICATION, "the key is refused"))
+        await asyncio.sleep(1)
+        for call in calls[:2]:
+            failed = call.exception()
+            assert isinstance(failed, CallFailed)
+            assert (failed.kind, str(failed)) == (FailureKind.AUTHENTICATION, "the key is refused")
+        assert not calls[2].done()
+        await asyncio.sleep(3000)
+        calls[2].result().settle(Usage(10, 5), 0.0)
+        await limits.aclose()
+        assert world.book.counters().reserved_usd == pytest.approx(0.0)  # type: ignore[union-attr]
+
+    play(script, models=[model("a"), model("b")], budget=1.0)
 
 
 def test_no_call_is_lost_while_there_is_no_keeper() -> None:

@@ -13,6 +13,7 @@ from llm_play import model
 import results.schema
 from agents.llm.contract import CallFailed, CallKey, ChatReply, ChatRequest, FailureKind, Usage
 from agents.loopback import LoopbackServer, Settings
+from agents.loopback.faults import parse_script
 from orchestrator.calls import MODEL_WIDE, Answered, GameCaller, WorkerCalls, model_key
 from orchestrator.journal import Answer
 from orchestrator.play import FailureCause, GameDropped, GameFailure, Playthrough
@@ -135,6 +136,25 @@ def test_a_model_that_is_out_of_order_is_asked_no_more() -> None:
             await caller(calls, url)(KEY, REQUEST)
 
     assert with_server(talk)[1] == 0
+
+
+def test_a_call_between_two_attempts_fails_as_soon_as_its_model_is_out_of_order() -> None:
+    async def run() -> int:
+        async with LoopbackServer(Settings(script=parse_script("unavailable:600"))) as server:
+            calls = WorkerCalls(None, "w")
+            waiting = asyncio.ensure_future(caller(calls, server.base_url)(KEY, REQUEST))
+            while not server.statistics.all.requests:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+            asked = model(id=REQUEST.model, base_url=server.base_url)
+            calls.out_of_order(model_key(asked), CallFailed(FailureKind.QUOTA_EXHAUSTED, "no credits"))
+            async with asyncio.timeout(30):
+                with pytest.raises(CallFailed, match="no credits"):
+                    await waiting
+            await calls.close()
+            return int(server.statistics.all.requests)
+
+    assert asyncio.run(run()) == 1
 
 
 def test_the_clock_of_a_game_counts_what_models_think_and_not_what_calls_wait() -> None:

@@ -352,6 +352,24 @@ def test_a_game_is_void_for_a_failing_endpoint_only_where_others_were_answered(
         assert bool(report.paused) is not bool(void)
 
 
+def test_an_endpoint_that_answers_one_game_after_the_other_with_failures_makes_one_of_them_void_at_most(
+    tmp_path: Path,
+) -> None:
+    # One attempt at each call: the next one would come long after the deadline.
+    retry = {"deadline_seconds": 0.01, "first_wait_seconds": 1e6, "longest_backoff_seconds": 1e6}
+    with Loopback("--script", "ok*3,server_error*1000") as server:
+        some = {"llm": llm(server.url, "weak", retry=retry), "heuristic": HEURISTIC}
+        config = llm_tournament(tmp_path, some, games=6)
+        report = run_tournament(config, io.StringIO())
+        assert (report.done, report.void, report.exit_code, len(report.paused)) == (1, 1, 3, 1)
+    # One game that no endpoint can answer is not an endpoint that answers nobody.
+    with Loopback("--script", "ok*3,server_error*3") as server:
+        some = {"llm": llm(server.url, "weak", retry=retry), "heuristic": HEURISTIC}
+        config = llm_tournament(tmp_path, some, run="other", games=6)
+        report = run_tournament(config, io.StringIO())
+        assert (report.done, report.void, report.exit_code) == (6, 1, 4)
+
+
 def test_waiting_for_an_endpoint_is_not_taken_for_standing_still(tmp_path: Path) -> None:
     # The games themselves take a small part of the time that they have, whatever else the machine does.
     with Loopback("--script", "rate_limited:8") as server:

@@ -96,11 +96,15 @@ def test_a_wait_beyond_the_deadline_is_kept_once_and_then_has_the_last_word() ->
 
 
 def test_a_wait_that_is_too_long_fails_the_call_at_once() -> None:
+    gate = CountingGate()
     failed, waits = call(
-        answering(limited({"Retry-After": "86400"})), retry={**QUICK, "longest_retry_after_seconds": 3600}
+        answering(limited({"Retry-After": "86400"})), gate, retry={**QUICK, "longest_retry_after_seconds": 3600}
     )
     assert isinstance(failed, CallFailed)
     assert (failed.kind, failed.retries, waits) == (FailureKind.RATE_LIMITED, 0, [])
+    assert "86400 s" in str(failed)
+    # Nor does anybody else of the account wait for so long.
+    assert gate.told == [None]
 
 
 def test_waits_grow_are_drawn_and_end_growing() -> None:
