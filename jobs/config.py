@@ -40,27 +40,14 @@ from jobs.composition.help import help_text
 from jobs.composition.overrides import Groups, cross_value, divide, prepare, spread
 from jobs.composition.schema import REQUIRED, Key, Schema, group, key
 from jobs.composition.tree import OURS, Tree, register, resolved
+from jobs.early import end_imports
+from jobs.exit_codes import ExitCode, interrupted
 
 __all__ = ["OURS", "REQUIRED", "ConfigError", "ExitCode", "composed_jobs", "group", "job", "key"]
 
 _Config = TypeVar("_Config")
 _JOBS: dict[str, _Job] = {}
 """Every job whose module has been imported."""
-
-
-class ExitCode:
-    """What a job's exit code says."""
-
-    COMPLETE = 0
-    FAULT = 1
-    """Something unexpected; for ``jobs.compare`` and ``jobs.replay``, a difference."""
-    BAD_CONFIG = 2
-    INCOMPLETE = 3
-    """Not all games have a result; the same command goes on."""
-    VOID_GAMES = 4
-    """Complete, but some games are void."""
-    INTERRUPTED = 130
-    """Ctrl-C in a job that has nothing to resume."""
 
 
 def job(
@@ -118,6 +105,7 @@ class _Job:
     def main(self, argv: Sequence[str]) -> int:
         """Run the job as the command line ``argv`` says and return the exit code."""
         try:
+            end_imports()
             return self._main(argv)
         except self.refusals as error:
             self._complain(one_line(str(error)))
@@ -126,7 +114,7 @@ class _Job:
             return ExitCode.BAD_CONFIG
         except KeyboardInterrupt:
             self._complain("interrupted")
-            return ExitCode.INTERRUPTED
+            return interrupted(self.name)
         except BrokenPipeError:
             # Whoever read our output has gone (`| head`); there is nobody left to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import NoReturn
 
-from jobs.config import ExitCode
+from jobs.exit_codes import ExitCode
 from orchestrator.hanging import hanging
 
 

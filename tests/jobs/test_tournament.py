@@ -108,6 +108,34 @@ def test_ctrl_c_keeps_what_was_played_and_the_same_command_goes_on(folder: Path)
     assert f"120 of 120 games, 0 void; {120 - before} played" in again.stdout
 
 
+def test_ctrl_c_while_modules_are_imported_is_one_line(folder: Path) -> None:
+    # What is imported may catch whatever goes wrong, as Ray and what it imports do.
+    (folder / "omegaconf.py").write_text(
+        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\nexcept BaseException:\n    pass\n"
+    )
+    for job, code in (("tournament", 3), ("replay", 130)):
+        stopped = subprocess.run(
+            [sys.executable, "-m", f"jobs.{job}", "run=r"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (stopped.returncode, stopped.stdout, stopped.stderr) == (code, "", f"jobs.{job}: interrupted\n")
+
+
+def test_ctrl_c_before_a_run_is_opened_ends_as_later(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("jobs.tournament.check_balance", interrupt)
+    assert main(["run=r", *SMALL]) == 3
+    assert capsys.readouterr().err == "jobs.tournament: interrupted\n"
+
+
 def wait_until(ready: Callable[[], bool]) -> None:
     """Return once ``ready`` is true; the test's own time limit ends a wait that never does."""
     while not ready():
