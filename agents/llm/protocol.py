@@ -20,7 +20,14 @@ _EXCERPT: Final = 400
 _MOST_PLACES: Final = 2000
 """How many opening braces of a text are tried."""
 _NAME_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
-_DECODER: Final = json.JSONDecoder()
+
+
+def _no_json(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_json)
+"""Unlike ``json.loads`` it takes no NaN or Infinity: endpoints to which these are sent back do not either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +187,7 @@ def _arguments(written: str) -> Mapping[str, Any] | None:
         # What endpoints send for a tool without arguments.
         return {}
     try:
-        value = json.loads(written)
+        value = _DECODER.decode(written)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -61,11 +61,11 @@ def resolve(
     check_arguments(tool, arguments)
     choosing = observation.known.prompt is not None
     if tool.name == "choose_card":
-        return selection(observation, arguments["chosen_cards"])
+        return selection(observation, arguments["chosen_cards"], listed)
     if choosing and not _sets_up_active(tool, arguments, observation):
         raise Refused(Cause.ILLEGAL_ACTION, "A choice has to be made first; answer it with choose_card.")
     if choosing:
-        return selection(observation, [arguments["source_card"]])
+        return selection(observation, [arguments["source_card"]], listed)
     fitting = _fitting(tool, arguments, observation, legal)
     if not fitting:
         raise Refused(Cause.ILLEGAL_ACTION, _not_legal(tool, arguments, legal, listed))

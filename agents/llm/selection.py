@@ -14,21 +14,24 @@ from engine.ptcg.observation import PtcgObservation
 from engine.ptcg.state import CARDS_KIND, NUMBER_KIND, Prompt
 
 
-def selection(observation: PtcgObservation, chosen: Sequence[str | int]) -> tuple[PtcgAction, ...]:
+def selection(observation: PtcgObservation, chosen: Sequence[str | int], listed: bool = True) -> tuple[PtcgAction, ...]:
     """The actions that pick ``chosen`` (labels, names or indices of candidates, or their action keys), in order.
 
     Ends with "done" where fewer were picked than allowed. Raises :class:`Refused` where any pick is not to be had, or
-    they are too few or too many; then none of them counts.
+    they are too few or too many; then none of them counts. What that says names candidates, beyond what was picked
+    before, only where they are ``listed`` for the model anyway.
     """
     prompt = observation.known.prompt
     if prompt is None:
         raise Refused(Cause.ILLEGAL_ACTION, "There is no choice to make now.")
     if len(chosen) == 1 and isinstance(chosen[0], str) and plain(chosen[0]) == DONE.key:
         chosen = ()
-    return _picked(observation, prompt, _places(observation, prompt, chosen))
+    return _picked(observation, prompt, _places(observation, prompt, chosen, listed), listed)
 
 
-def _picked(observation: PtcgObservation, prompt: Prompt, places: Sequence[int]) -> tuple[PtcgAction, ...]:
+def _picked(
+    observation: PtcgObservation, prompt: Prompt, places: Sequence[int], listed: bool
+) -> tuple[PtcgAction, ...]:
     known = observation.known
     actions: list[PtcgAction] = []
     pending = prompt
@@ -40,7 +43,8 @@ def _picked(observation: PtcgObservation, prompt: Prompt, places: Sequence[int])
             )
         legal, legal_places = prompt_actions(known, pending)
         if place not in legal_places:
-            raise Refused(Cause.ILLEGAL_ACTION, f"{_why_not(observation, prompt, places, place)} Nothing was chosen.")
+            why = _why_not(observation, prompt, places, place, listed)
+            raise Refused(Cause.ILLEGAL_ACTION, f"{why} Nothing was chosen.")
         actions.append(legal[legal_places.index(place)])
         pending = pending.with_pick(place)
     if not places or not is_complete(pending):
@@ -64,15 +68,16 @@ def _wanted(observation: PtcgObservation, prompt: Prompt) -> str:
     return f"{wanted} {', '.join(label_of(observation, prompt, place) for place in prompt.picks)} is picked already."
 
 
-def _why_not(observation: PtcgObservation, prompt: Prompt, places: Sequence[int], place: int) -> str:
+def _why_not(observation: PtcgObservation, prompt: Prompt, places: Sequence[int], place: int, listed: bool) -> str:
     label = label_of(observation, prompt, place)
-    if places.count(place) + prompt.picks.count(place) > prompt.counts[place]:
+    if listed and places.count(place) + prompt.picks.count(place) > prompt.counts[place]:
         return f"{label} can be chosen {prompt.counts[place]} times at most."
     if len(places) < prompt.least - len(prompt.picks):
         return f"{len(places)} picks are too few. {_wanted(observation, prompt)}"
     if prompt.minimum_total:
         return f"These picks do not pay as wanted. {_wanted(observation, prompt)}"
-    return f"{label} cannot be chosen with the others. {_wanted(observation, prompt)}"
+    what = f"{label} cannot be chosen with the others." if listed else "Not all of these can be chosen."
+    return f"{what} {_wanted(observation, prompt)}"
 
 
 def label_of(observation: PtcgObservation, prompt: Prompt, place: int) -> str:
@@ -80,7 +85,7 @@ def label_of(observation: PtcgObservation, prompt: Prompt, place: int) -> str:
     return item_action(observation.known, prompt, place).key.partition(":")[2]
 
 
-def _places(observation: PtcgObservation, prompt: Prompt, chosen: Sequence[str | int]) -> list[int]:
+def _places(observation: PtcgObservation, prompt: Prompt, chosen: Sequence[str | int], listed: bool) -> list[int]:
     """The candidates that ``chosen`` names, sorted, copies repeated."""
     asked = Counter(item if isinstance(item, int) else plain(item) for item in chosen)
     places: list[int] = []
@@ -88,7 +93,7 @@ def _places(observation: PtcgObservation, prompt: Prompt, chosen: Sequence[str |
         fitting = _fitting(observation, prompt, item)
         if not fitting:
             raise Refused(Cause.ILLEGAL_ACTION, f"{_quoted(item)} is none of the candidates. Nothing was chosen.")
-        places.extend(_spread(observation, prompt, item, fitting, count))
+        places.extend(_spread(observation, prompt, item, fitting, count, listed))
     return sorted(places)
 
 
@@ -117,7 +122,7 @@ def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: st
 
 
 def _spread(
-    observation: PtcgObservation, prompt: Prompt, item: str | int, fitting: Sequence[int], count: int
+    observation: PtcgObservation, prompt: Prompt, item: str | int, fitting: Sequence[int], count: int, listed: bool
 ) -> list[int]:
     """``count`` picks among the candidates that fit one name."""
     if len(fitting) == 1:
@@ -128,7 +133,8 @@ def _spread(
     if len(available) == count or all(alike(observation, first, other) for other in others):
         return available[:count] if len(available) >= count else [*available, *[fitting[0]] * (count - len(available))]
     what = "the id" if prompt.kind == CARDS_KIND else "the label or index"
-    raise Refused(Cause.AMBIGUOUS, f"{_quoted(item)} fits {len(fitting)} candidates; give {what}. Nothing was chosen.")
+    several = f"{len(fitting)} candidates" if listed else "several"
+    raise Refused(Cause.AMBIGUOUS, f"{_quoted(item)} fits {several}; give {what}. Nothing was chosen.")
 
 
 def _quoted(item: str | int) -> str:

@@ -110,7 +110,8 @@ class Table:
         return text, _of(wish, Verdict.ANSWERED, None)
 
     def _act(self, wish: Wish, cut: bool) -> tuple[str, Attempt, tuple[PtcgAction, ...] | None]:
-        if wish.arguments is None:
+        nothing_yet = cut and wish.key is None and not wish.written.strip() and bool(BY_NAME[wish.tool].required)
+        if wish.arguments is None or nothing_yet:
             text = cut_arguments() if cut else unreadable_arguments(wish.written)
             return text, _of(wish, Verdict.UNREADABLE, Cause.CUT if cut else Cause.MALFORMED_JSON), None
         try:

@@ -15,7 +15,7 @@ NO_CALL_TEXTS: Final[Mapping[Cause, str]] = {
     Cause.NO_TOOL_CALL: "There was no tool call in your reply, so nothing was done. Act with one tool.",
     Cause.MALFORMED_JSON: "No complete JSON object with a call could be read in your reply. Send just one.",
 }
-NOT_EXECUTED: Final = "Not executed: one action a reply. You will be shown the new position first."
+NOT_EXECUTED: Final = "Not executed: only the first action of a reply counts."
 QUERIES_SPENT: Final = "No more queries in this decision. Act now."
 
 

@@ -15,7 +15,7 @@ import pytest
 from chat import QUICK, CountingGate, model_at, request_of
 
 from agents.llm.client import OpenAIClient, without_key
-from agents.llm.contract import CallFailed, ChatReply, FailureKind
+from agents.llm.contract import CallFailed, ChatReply, FailureKind, Usage
 from agents.llm.models import ModelError
 
 URL = "https://models.example/v1"
@@ -198,6 +198,26 @@ def test_a_key_in_a_reply_is_taken_out_of_it(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(reply, ChatReply)
     assert KEY not in json.dumps(reply.to_json())
     assert reply.content == "I pass."
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["/", "\\/", "\\u002f", "\\u002F"],
+)
+def test_a_key_is_taken_out_of_a_reply_however_json_writes_it(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", "sk-test/4f9a81c2d07b36e5aa10")
+    content = json.dumps({**GOOD, "debug": "sk-test/4f9a81c2d07b36e5aa10"}).replace("/", written).encode()
+    reply, _ = call(answering(httpx2.Response(200, content=content)), key_env="TEST_KEY")
+    assert isinstance(reply, ChatReply)
+    assert json.loads(reply.raw)["debug"] == "[key]"
+
+
+@pytest.mark.parametrize("key", ["1", "token", "model", "none"])
+def test_a_short_word_in_place_of_a_key_changes_no_reply(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", key)
+    reply, _ = call(answering(httpx2.Response(200, json=GOOD)), key_env="TEST_KEY")
+    assert isinstance(reply, ChatReply)
+    assert (reply.content, reply.usage, reply.usage_estimated) == ("I pass.", Usage(10, 5), False)
 
 
 def test_neither_client_nor_model_shows_the_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,6 +66,16 @@ FAULTS: dict[str, tuple[ChatReply, str, str]] = {
     "a number too long": (calls(ToolCall("a", "attack", '{"x": ' + "1" * 9999 + "}")), "unreadable", "malformed_json"),
     "an unknown tool": (calls(call("concede")), "refused", "unknown_tool"),
     "skills without a library": (calls(call("activate_skill", name="x")), "refused", "unknown_tool"),
+    "what JSON does not know": (
+        calls(ToolCall("a", "attack", '{"source_card": "Charmander", "attack_name": NaN}')),
+        "unreadable",
+        "malformed_json",
+    ),
+    "cut before the arguments": (
+        calls(ToolCall("a", "attack", ""), finish_reason="length"),
+        "unreadable",
+        "cut_at_token_limit",
+    ),
     "a missing argument": (calls(call("attack", source_card="Charmander")), "refused", "missing_argument"),
     "no arguments": (calls(ToolCall("a", "attack", "")), "refused", "missing_argument"),
     "a wrong type": (calls(call("choose_card", chosen_cards="PAF-7")), "refused", "wrong_type"),

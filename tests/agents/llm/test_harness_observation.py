@@ -159,10 +159,12 @@ def test_a_hidden_mask_is_hidden_in_everything_that_is_sent(observation: str, pr
         nonsense = [
             calls(call("attack", source_card="Nobody", attack_name="Nothing"), call("choose_card", chosen_cards=["x"])),
             calls(call("choose_card", chosen_cards=["nothing of the kind"])),
+            # More copies than there are of whatever comes first.
+            calls(call("choose_card", chosen_cards=[0] * 61)),
         ]
 
         def reply(key: Any, request: Any, nonsense: Any = nonsense) -> Any:
-            return nonsense[key.call % 2]
+            return nonsense[(key.decision + key.call) % 3]
 
         caller = ScriptedCaller(reply)
         players = [
@@ -185,7 +187,11 @@ def test_a_hidden_mask_is_hidden_in_everything_that_is_sent(observation: str, pr
                 assert not [told for told in secret if told in body]
                 assert "available_actions" not in body
                 if choosing is not None and choosing["candidates"][0]["label"].partition("@")[0] in INDEX:
-                    assert "candidates" not in request.messages[-1]["content"]
+                    assert '"candidates"' not in request.messages[-1]["content"]
+                    if request is not caller.requests[before]:
+                        answer = request.messages[-1]["content"]
+                        told = [item["label"] for item in choosing["candidates"] if item["label"] in answer]
+                        assert set(told) <= set(choosing["picked"])
 
 
 def test_the_wording_of_a_question_is_told_also_where_the_mask_is_hidden() -> None:
