@@ -25,10 +25,12 @@ from orchestrator.journal import Journal, Spending
 from orchestrator.ledger import Ledger
 from orchestrator.limits import AccountCounters, Counters, Keeper, account_limits
 from orchestrator.parts import PartWriter
+from orchestrator.progress import duration
 from orchestrator.servers import unless_lost
 
 _LOOK_SECONDS: Final = 1.0
 _CLOSE_SECONDS: Final = 1.0
+_LONG_HOLD_SECONDS: Final = 10.0
 
 _REASONS: Final = {
     FailureKind.AUTHENTICATION: "its key is refused or missing",
@@ -231,12 +233,16 @@ class Providers:
             f"{_short(spent.input_tokens)}+{_short(spent.output_tokens)} tokens",
             f"${spent.cost_usd:.2f}{budget}",
         ]
-        accounts = self.accounts()
-        waited = sum(account.waited_seconds for account in accounts)
-        calls = sum(account.waited for account in accounts)
-        words.append(f"limits: {waited / calls if calls else 0.0:.1f} s wait a call")
-        words.append(f"{sum(account.hits for account in accounts)} x 429")
-        return ", ".join(words)
+        return ", ".join([*words, limits_line(self.accounts())])
+
+
+def limits_line(accounts: Collection[AccountCounters]) -> str:
+    """How limits hold calls back, in a few words."""
+    waited = sum(account.waited_seconds for account in accounts)
+    calls = sum(account.waited for account in accounts)
+    line = f"limits: {waited / calls if calls else 0.0:.1f} s wait a call, {sum(one.hits for one in accounts)} x 429"
+    held = [one for one in accounts if one.hold_seconds >= _LONG_HOLD_SECONDS]
+    return line + "".join(f", {one.account} asks to wait {duration(one.hold_seconds)}" for one in held)
 
 
 def _short(tokens: int) -> str:

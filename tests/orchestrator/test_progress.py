@@ -8,7 +8,9 @@ import pytest
 from clocks import Clock
 
 from orchestrator.journal import Score
+from orchestrator.limits import AccountCounters
 from orchestrator.progress import Counted, ProgressDisplay, Standing, duration
+from orchestrator.providers import limits_line
 
 
 class Terminal(io.StringIO):
@@ -96,3 +98,15 @@ def test_a_reader_that_has_gone_does_not_stop_the_tournament() -> None:
 )
 def test_durations_are_readable(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_long_wait_that_an_endpoint_asks_for_is_told_with_the_account_it_is_for() -> None:
+    def account(name: str, hold_seconds: float, hits: int, waited: int, waited_seconds: float) -> AccountCounters:
+        return AccountCounters(name, 0, 0, 16, hold_seconds, 9, 9, hits, hits, waited, waited_seconds)
+
+    free = account("http://one/v1 KEY", 2.0, hits=1, waited=3, waited_seconds=6.0)
+    assert limits_line([]) == "limits: 0.0 s wait a call, 0 x 429"
+    assert limits_line([free]) == "limits: 2.0 s wait a call, 1 x 429"
+    held = account("http://two/v1 KEY", 3000.0, hits=4, waited=1, waited_seconds=2.0)
+    told = limits_line([free, held])
+    assert told == "limits: 2.0 s wait a call, 5 x 429, http://two/v1 KEY asks to wait 50 min 0 s"
