@@ -7,6 +7,7 @@ are 10 more; ``STADIUM_PLACE`` is the Stadium.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -197,36 +198,34 @@ def prompt_actions(state: State, prompt: Prompt) -> tuple[tuple[PtcgAction, ...]
             actions.append(item_action(state, prompt, i))
             places.append(i)
         left -= available
-    if missing <= 0 and not prompt.minimum_total:
+    if missing <= 0 and (not prompt.minimum_total or _provided(prompt, picks) >= prompt.minimum_total):
         actions.append(DONE)
         places.append(-1)
     return tuple(actions), tuple(places)
 
 
+def _provided(prompt: Prompt, picks: Sequence[int]) -> int:
+    """How much Energy these picks of a payment provide."""
+    return sum([len(CARDS[prompt.items[i][1]].provides) for i in picks])
+
+
 def _pays(prompt: Prompt, place: int) -> bool:
-    """Whether a cost can still be paid, without waste, when this item is picked next."""
-    total = prompt.minimum_total
-    if not total:
+    """Whether a cost can still be paid, with no more cards than it has Energy, when this item is picked next."""
+    if not prompt.minimum_total:
         return True
-    chosen = [len(CARDS[prompt.items[i][1]].provides) for i in (*prompt.picks, place)]
-    paid = sum(chosen)
-    if paid >= total:
-        # No card of the payment may be superfluous.
-        return paid - min(chosen) < total
-    rest = 0
-    for i in range(place, len(prompt.items)):
-        available = prompt.counts[i]
-        if i == place:
-            available -= (*prompt.picks, place).count(place)
-        rest += available * len(CARDS[prompt.items[i][1]].provides)
-    return paid + rest >= total
+    picks = (*prompt.picks, place)
+    missing = prompt.minimum_total - _provided(prompt, picks)
+    left = prompt.most - len(picks)
+    # What provides most comes last.
+    for i in range(len(prompt.items) - 1, place - 1, -1):
+        number = min(left, prompt.counts[i] - picks.count(i))
+        missing -= number * len(CARDS[prompt.items[i][1]].provides)
+        left -= number
+    return missing <= 0
 
 
 def is_complete(prompt: Prompt) -> bool:
     """Whether no further pick is to be made."""
-    if prompt.minimum_total:
-        paid = sum([len(CARDS[prompt.items[i][1]].provides) for i in prompt.picks])
-        return paid >= prompt.minimum_total
     if len(prompt.picks) >= prompt.most:
         return True
     last = prompt.picks[-1]

@@ -115,6 +115,8 @@ def check_deck(deck: Mapping[str, int]) -> None:
     basics = 0
     for card_id, count in deck.items():
         card = CARDS[card_index(card_id)]
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            raise DeckError(f"{card_id}: {count!r} copies of {card.name}; a whole number from 1 is needed")
         if not card.is_basic_energy:
             names[card.name] += count
         if card.is_ace_spec:

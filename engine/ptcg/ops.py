@@ -416,24 +416,48 @@ def shuffle_this_into_deck(state: State, frame: Frame) -> None:
         moves.shuffle_into_deck(state, frame.seat, this)
 
 
-def discard_own_energy(count: int) -> Op:
-    """Choose cards attached to this Pokémon that provide ``count`` Energy (all, where it has less) and discard them.
+def ask_for_new_active(state: State, frame: Frame) -> None:
+    """Choose your new Active Pokémon where you have none, before any Pokémon is Knocked Out.
 
-    Energy is counted, not cards: a card that provides 2 Energy is enough for 2.
+    What an attack does is completed first. Source: TPCi Rules Team, 2026-07-16, on an attacker that leaves its place.
+    """
+    player = state.players[frame.seat]
+    bench = player.bench if player.active is None else []
+    prompts.ask_pokemon(state, frame, frame.seat, bench, "Choose your new Active Pokémon")
+
+
+def place_new_active(state: State, frame: Frame) -> None:
+    """Move the chosen Pokémon to your Active Spot."""
+    for uid in frame.picks:
+        moves.switch(state, frame.seat, uid)
+
+
+def choose_own_energy(count: int) -> Op:
+    """Choose cards attached to this Pokémon that provide ``count`` Energy (all, where it has less), to be discarded.
+
+    Energy is counted, not cards: a card that provides 2 Energy is enough for 2. An attack that discards Energy and does
+    damage does the damage first, with all Energy still attached, and then :func:`discard_chosen_energy`; ``memo`` holds
+    the choice meanwhile. Source: TPCi Rules Team, 2024-07-11, on an attack that discards 2 Energy and Double Turbo.
     """
 
     def choose(state: State, frame: Frame) -> None:
         pokemon = source(state, frame)
-        if pokemon is None or not pokemon.energy:
+        if pokemon is None:
             frame.picks = ()
             return
-        attached = [(pokemon.uid, card) for card in sorted(pokemon.energy)]
         total = min(count, len(modifiers.provided(pokemon)))
-        prompts.ask_attached(
-            state, frame, frame.seat, attached, "Discard Energy from this Pokémon", 1, len(attached), total
-        )
+        prompts.ask_payment(state, frame, pokemon, "Choose Energy to discard from this Pokémon", total)
 
-    return _both(choose, discard_picked_attached)
+    def keep(state: State, frame: Frame) -> None:
+        frame.memo = frame.picks
+
+    return _both(choose, keep)
+
+
+def discard_chosen_energy(state: State, frame: Frame) -> None:
+    """Discard what :func:`choose_own_energy` has chosen."""
+    frame.picks, frame.memo = frame.memo, ()
+    discard_picked_attached(state, frame)
 
 
 def discard_picked_attached(state: State, frame: Frame) -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.ptcg import modifiers
+from engine.ptcg import modifiers, moves
 from engine.ptcg.card import CARDS, Kind, Limit
 from engine.ptcg.game import OPTIONS, PtcgMatch, set_options
 from engine.ptcg.position_fields import (
@@ -86,6 +86,8 @@ _POKEMON = (
 _CONDITIONS = {name: bit for bit, name in CONDITION_NAMES}
 # Shown by turning the card, so that each takes the place of another.
 _TURNED = ("asleep", "confused", "paralyzed")
+# The attack after which its own Pokémon sleeps until two coins are heads: how else should it have fallen asleep?
+_SLEEP = "Thumping Snore"
 
 
 _ONCE_BY_NAME = tuple(
@@ -283,6 +285,8 @@ def _pokemon(state: State, where: str, given: Any) -> Pokemon:
     pokemon.evolved_turn = whole(given, where, "evolved_turn", 0, most=state.turn)
     pokemon.ability_used = flag(given, where, "ability_used")
     pokemon.effects = effects(given, where, _ON_POKEMON)
+    if "effects" not in given and "asleep" in conditions and any(a.name == _SLEEP for a in CARDS[top].attacks):
+        pokemon.effects = ((modifiers.TWO_SLEEP_COINS, moves.FOREVER, ""),)
     return pokemon
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from engine.ptcg.card import CARDS
 from engine.ptcg.state import (
     ATTACHED_KIND,
     CARDS_KIND,
@@ -64,7 +65,6 @@ def ask_attached(
     question: str,
     least: int,
     most: int,
-    minimum_total: int = 0,
 ) -> None:
     """Let ``seat`` choose attached cards, given as (uid of the Pokémon, or 0 for the Stadium; card)."""
     pool = list(attached)
@@ -75,7 +75,24 @@ def ask_attached(
         return
     items = tuple(dict.fromkeys(pool))
     counts = tuple([pool.count(item) for item in items])
-    state.prompt = Prompt(seat, ATTACHED_KIND, frame.card, question, items, counts, least, most, minimum_total)
+    state.prompt = Prompt(seat, ATTACHED_KIND, frame.card, question, items, counts, least, most)
+
+
+def ask_payment(state: State, frame: Frame, pokemon: Pokemon, question: str, cost: int) -> None:
+    """Let the frame's player choose Energy attached to ``pokemon`` that provides ``cost`` (which it must have).
+
+    Any cards do that are no more than ``cost`` and provide no less: one or two that provide two Energy each for two.
+    Source: TPCi Rules Team, 2025-03-27, on Double Turbo Energy.
+    """
+    if cost <= 0:
+        frame.picks = ()
+        return
+    energy = sorted(pokemon.energy, key=lambda card: (len(CARDS[card].provides), card))
+    cards = tuple(dict.fromkeys(energy))
+    items = tuple([(pokemon.uid, card) for card in cards])
+    counts = tuple([energy.count(card) for card in cards])
+    most = min(cost, len(energy))
+    state.prompt = Prompt(frame.seat, ATTACHED_KIND, frame.card, question, items, counts, 1, most, cost)
 
 
 def ask_number(state: State, frame: Frame, seat: int, question: str, lowest: int, highest: int) -> None:

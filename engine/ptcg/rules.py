@@ -349,7 +349,8 @@ def _discard_and_take_prizes(state: State, frame: Frame) -> None:
         moves.discard_pokemon(state, state.place(uid)[0], pokemon)
     state.attack_knock_outs = ()
     state.bonus_prizes = 0
-    for seat in (state.to_move, 1 - state.to_move):
+    # The player whose turn comes next takes Prizes first. Source: TPCi Rules Team, 2018-04-05.
+    for seat in (1 - state.to_move, state.to_move):
         if prizes[seat]:
             moves.take_prizes(state, seat, prizes[seat])
 
@@ -460,14 +461,7 @@ def _pay_retreat(state: State, frame: Frame) -> None:
     """Discard Energy that pays the Retreat Cost, then switch with the Benched Pokémon in ``memo``."""
     active = state.players[frame.seat].active
     assert active is not None
-    cost = modifiers.retreat_cost(state, active)
-    if cost <= 0:
-        frame.picks = ()
-        return
-    attached = [(active.uid, card) for card in sorted(active.energy)]
-    prompts.ask_attached(
-        state, frame, frame.seat, attached, "Discard Energy to retreat", 1, len(attached), minimum_total=cost
-    )
+    prompts.ask_payment(state, frame, active, "Discard Energy to retreat", modifiers.retreat_cost(state, active))
 
 
 def _retreat(state: State, frame: Frame) -> None:

@@ -253,7 +253,7 @@ class Prompt(_Value):
     ``items`` are card numbers, Pokémon uids, (uid or 0 for the Stadium, card) pairs, numbers or option texts, by
     ``kind``; ``counts`` says how often each may be picked. ``picks`` are places in ``items``, never decreasing.
     ``source`` is the card that asks (−1 for a rule), ``question`` says what is being chosen. With ``minimum_total`` the
-    picks are Energy that pays a cost: it ends as soon as what they provide reaches it.
+    picks are Energy that has to provide so much; ``items`` that provide most come last.
     """
 
     __slots__ = ("counts", "items", "kind", "least", "minimum_total", "most", "picks", "question", "seat", "source")

@@ -87,7 +87,13 @@ RULES = (
         "player.lost.append(frame.card)",
         "played Trainers go to the Lost Zone",
     ),
-    Mutation("rules.py", "minimum_total=cost", "minimum_total=1", "1 Energy pays every Retreat Cost"),
+    Mutation("rules.py", "modifiers.retreat_cost(state, active))", "1)", "1 Energy pays every Retreat Cost"),
+    Mutation(
+        "rules.py",
+        "for seat in (1 - state.to_move, state.to_move):\n        if prizes[seat]:",
+        "for seat in (state.to_move, 1 - state.to_move):\n        if prizes[seat]:",
+        "the player to move takes Prizes first",
+    ),
     Mutation("turn.py", "elif turn > 2:", "elif turn > 1:", "the second player evolves in their first turn"),
     Mutation(
         "turn.py",
@@ -389,21 +395,30 @@ OBSERVATION = (
     ),
     Mutation(
         "actions.py",
-        "missing <= 0 and not prompt.min",
-        "missing < 0 and not prompt.min",
+        "missing <= 0 and (not prompt.min",
+        "missing < 0 and (not prompt.min",
         "a choice cannot stop at its least number",
     ),
     Mutation("actions.py", "start = picks[-1]", "start = 0", "picks in every order"),
     Mutation(
         "actions.py",
-        "available -= (*prompt.picks, place).count(place)",
-        "available -= prompt.picks.count(place)",
+        "prompt.counts[i] - picks.count(i)",
+        "prompt.counts[i]",
         "a payment begins that cannot be completed",
     ),
     Mutation("actions.py", "available > 0 and left >= missing and", "available > 0 and", "a choice that cannot end"),
     Mutation("actions.py", "place if side == seat else place + OPPONENT", "place", "both sides' places look alike"),
     Mutation("actions.py", "prompt.picks.count(last) <= 0", "prompt.picks.count(last) < 0", "a choice of nothing left"),
-    Mutation("actions.py", "return paid + rest >= total", "return paid + rest > total", "exact payments are refused"),
+    Mutation("actions.py", "return missing <= 0", "return missing < 0", "exact payments are refused"),
+    Mutation(
+        "prompts.py", "most = min(cost, len(energy))", "most = len(energy)", "more cards pay than the cost has Energy"
+    ),
+    Mutation(
+        "actions.py",
+        "_provided(prompt, picks) >= prompt.minimum_total)",
+        "False)",
+        "a second Double Turbo has to be discarded too",
+    ),
 )
 
 DECKS_AND_POSITIONS = (
@@ -442,7 +457,14 @@ DECKS_AND_POSITIONS = (
 CARDS = (
     Mutation("cards/asc.py", ".prizes) == 6", ".prizes) >= 5", "Lillie's Determination draws 8 with 5 Prizes"),
     Mutation("cards/asc.py", 'return "C" in', 'return "C" not in', "the Watchtower takes the others' Abilities"),
-    Mutation("cards/asr.py", "ops.discard_own_energy(2)", "ops.discard_own_energy(1)", "Moonlight Shuriken discards 1"),
+    Mutation("cards/asr.py", "ops.choose_own_energy(2)", "ops.choose_own_energy(1)", "Moonlight Shuriken discards 1"),
+    Mutation("cards/brs.py", ", ops.ask_for_new_active, ops.place_new_active", "", "Lumineon V is replaced last"),
+    Mutation(
+        "cards/paf.py",
+        "playable=conditions.deck_left,\n    effect=(ops.discard_hand",
+        "effect=(ops.discard_hand",
+        "Research for nothing",
+    ),
     Mutation(
         "cards/asr.py",
         "player.active is not None and CARDS[player.active.cards[-1]].is_basic and",

@@ -34,9 +34,10 @@ pokemon(
             text="Discard 2 Energy from this Pokémon. 90 damage to each of 2 of your opponent's Pokémon; Weakness and "
             "Resistance do not count for Benched ones.",
             effect=(
-                ops.discard_own_energy(2),
+                ops.choose_own_energy(2),
                 ops.choose_opponents_pokemon("Choose 2 Pokémon to damage", 2),
                 ops.damage_picked(90),
+                ops.discard_chosen_energy,
             ),
         ),
     ),

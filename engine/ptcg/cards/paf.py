@@ -116,15 +116,12 @@ item(
 )
 
 
-def _anything_to_do(state: State, seat: int) -> bool:
-    return bool(state.players[seat].deck) or len(state.players[seat].hand) > 1
-
-
 supporter(
     "PAF-87",
     "Professor's Research",
     "Discard your hand and draw 7 cards.",
-    playable=_anything_to_do,
+    # To discard is its cost. Source: TPCi Rules Team, 2017-04-27, on a card of the same text.
+    playable=conditions.deck_left,
     effect=(ops.discard_hand, ops.draw(7)),
 )
 

@@ -115,9 +115,9 @@ special_energy(
 )
 
 
-def _first_turn_and_something_to_do(state: State, seat: int, holder: Pokemon) -> bool:
-    player = state.players[seat]
-    return state.turn <= 2 and bool(player.deck or player.hand)
+def _first_turn_and_deck_left(state: State, seat: int, holder: Pokemon) -> bool:
+    # To discard is the cost of drawing, as with Professor's Research.
+    return state.turn <= 2 and bool(state.players[seat].deck)
 
 
 pokemon(
@@ -137,7 +137,7 @@ pokemon(
             "Once during your first turn, you may discard your hand and draw 6 cards. You can use only 1 "
             "Squawk and Seize during your turn.",
             limit=Limit.ONCE_PER_NAME,
-            when=_first_turn_and_something_to_do,
+            when=_first_turn_and_deck_left,
             effect=(ops.discard_hand, ops.draw(6)),
         ),
     ),
@@ -150,7 +150,8 @@ pokemon(
             effect=(
                 ops.damage(20),
                 ops.only_with_bench,
-                ops.choose_from_discard(conditions.basic_energy(), 2, 1, "Choose up to 2 Basic Energy to attach"),
+                # "Up to" in an attack may be none. Source: TPCi Rules Team, 2026-02-19.
+                ops.choose_from_discard(conditions.basic_energy(), 2, 0, "Choose up to 2 Basic Energy to attach"),
                 ops.remember_picks,
                 ops.choose_benched("Attach them to which Pokémon"),
                 ops.attach_all_to_picked("discard"),

@@ -329,6 +329,17 @@ def test_aqua_return_shuffles_lumineon_and_all_its_cards_away_and_someone_is_pro
     assert prizes_left(match) == (6, 6)
 
 
+def test_lumineon_that_knocks_out_and_leaves_is_replaced_before_the_opponents_pokemon() -> None:
+    lumineon = pokemon("BRS-40", energy=[W, W, R])
+    match = position(side(lumineon, "CRZ-111", "MEW-16"), side("CRZ-111", "PAF-7", "MEW-16"))
+    play(match, "attack:Aqua Return")
+    assert (actor(match), prizes_left(match)) == (0, (6, 6))
+    play(match, "choose:bench2")
+    assert (actor(match), prizes_left(match)) == (1, (5, 6))
+    play(match, "choose:bench1")
+    assert (active(match, 0)["card"], active(match, 1)["card"]) == ("MEW-16", "PAF-7")
+
+
 def test_instant_charge_draws_three_and_ends_the_turn() -> None:
     match = position(side("CRZ-111", pokemon("CRZ-45"), deck=[R, L, R, L]))
     play(match, "ability:Instant Charge@bench1")

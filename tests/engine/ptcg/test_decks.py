@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -201,10 +202,14 @@ def test_34_any_number_of_basic_energy_and_four_double_turbo_are_fine() -> None:
         (lambda deck: {**deck, "BRS-151": 5, "SVE-2": 2}, "5 cards named 'Double Turbo Energy'; 4 allowed"),
         (lambda deck: {"PAF-8": 4, "SVE-2": 56}, "the deck has no Basic Pokémon"),
         (lambda deck: {**deck, "XYZ-1": 1, "SVE-2": 6}, "unknown card 'XYZ-1'"),
+        (lambda deck: {**deck, "SVE-2": 8, "SVE-3": -1}, "SVE-3: -1 copies of .*; a whole number from 1 is needed"),
+        (lambda deck: {**deck, "SVE-3": 0}, "SVE-3: 0 copies of .*; a whole number from 1 is needed"),
+        (lambda deck: {**deck, "SVE-2": "7"}, "SVE-2: '7' copies of .*; a whole number from 1 is needed"),
+        (lambda deck: {**deck, "SVE-2": 7.0}, "SVE-2: 7.0 copies of .*; a whole number from 1 is needed"),
     ],
 )
 def test_34_a_deck_that_breaks_a_rule_is_refused(
-    change: Callable[[dict[str, int]], dict[str, int]], message: str
+    change: Callable[[dict[str, int]], dict[str, Any]], message: str
 ) -> None:
     check_deck(CHARIZARD)
     with pytest.raises(ValueError, match="^" + message):

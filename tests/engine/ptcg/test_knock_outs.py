@@ -93,12 +93,13 @@ def test_several_knock_outs_at_once_give_all_their_prizes() -> None:
     assert active(match, 1)["card"] == "PAF-7"
 
 
-def test_both_active_pokemon_knocked_out_the_player_to_move_next_promotes_first() -> None:
+def test_both_active_pokemon_knocked_out_the_player_to_move_next_takes_prizes_and_promotes_first() -> None:
     """Between turns, by poison on both sides."""
     sick = pokemon("CRZ-111", damage=50, conditions=["poisoned"])
     match = position(side(sick, "MEW-16", "PAF-7", prizes=2), side(sick, "MEW-16", "PAF-7", prizes=2))
     play(match, "pass")
     assert prizes_left(match) == (1, 1)
+    assert [event["seat"] for event in events(match, 0, "prizes")] == [1, 0]
     assert actor(match) == 1
     play(match, "choose:bench1")
     assert actor(match) == 0

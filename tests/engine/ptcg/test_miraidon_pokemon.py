@@ -158,14 +158,15 @@ def test_moonlight_shuriken_with_one_target_hits_it_alone() -> None:
 def test_one_card_that_provides_two_energy_is_enough_for_two() -> None:
     match = position(side(pokemon("ASR-46", energy=[W, W, DOUBLE])), TANK)
     play(match, "attack:Moonlight Shuriken")
-    assert keys(match) == ["choose:BRS-151@active", "choose:SVE-3@active"]
+    assert keys(match) == ["choose:SVE-3@active", "choose:BRS-151@active"]
     by_double = play(match.clone(), "choose:BRS-151@active")
     assert discard(by_double, 0) == [DOUBLE]
-    # The Energy is gone before the damage is done.
-    assert active(by_double, 1)["damage"] == 90
+    # Two cards provide no less than two Energy, and are no more.
+    play(match, "choose:SVE-3@active")
+    assert keys(match) == ["choose:SVE-3@active", "choose:BRS-151@active"]
+    assert discard(play(match.clone(), "choose:BRS-151@active"), 0) == [DOUBLE, W]
     play(match, "choose:SVE-3@active")
     assert discard(match, 0) == [W, W]
-    assert active(match, 1)["damage"] == 70
 
 
 @pytest.mark.parametrize(("turn", "usable"), [(1, True), (2, True), (3, False), (4, False)])
@@ -179,6 +180,10 @@ def test_motivate_attaches_up_to_two_basic_energy_to_one_benched_pokemon() -> No
     match = position(side(squawk, "SVI-253", "PGO-29", discard=[L, L, DOUBLE, R]), TANK)
     play(match, "attack:Motivate")
     assert candidates(match) == {L, R}
+    none = play(match.clone(), "done")
+    assert (actor(none), bench(none, 0, 1)["energy"], active(none, 1)["damage"]) == (1, [], 20)
+    one = play(match.clone(), "choose:SVE-4", "done", "choose:bench1")
+    assert bench(one, 0, 1)["energy"] == [L]
     play(match, "choose:SVE-4", "choose:SVE-4")
     assert keys(match) == ["choose:bench1", "choose:bench2"]
     play(match, "choose:bench2")

@@ -417,6 +417,22 @@ def test_31_asleep_snorlax_flips_two_coins_in_every_checkup_and_can_neither_atta
     assert (len(coins(match)), coins(match)[:2]) == (4, "TH")
 
 
+@pytest.mark.parametrize(
+    ("sleeper", "flips", "conditions"),
+    [
+        ({}, "HT", ["asleep"]),
+        ({}, "HH", []),
+        ({"effects": []}, "H", []),
+    ],
+)
+def test_31_a_position_with_snorlax_asleep_needs_two_heads_unless_it_says_otherwise(
+    sleeper: Json, flips: str, conditions: list[str]
+) -> None:
+    snorlax = {**pokemon("LOR-143", conditions=["asleep"]), **sleeper}
+    match = with_coins(flips, {"yours": side(snorlax), "theirs": "CRZ-111"}, "pass")
+    assert active(match, 0)["conditions"] == conditions
+
+
 def test_31_leaving_the_active_spot_wakes_snorlax_up() -> None:
     yours = side(pokemon("LOR-143", energy=[P, P, P]), "TEF-128", hand=["ASR-154"])
     match = with_coins("HTTH", {"yours": yours, "theirs": "SIT-139"}, "attack:Thumping Snore", "pass")

@@ -195,13 +195,17 @@ def test_mew_ex_cannot_copy_fast_charge_in_the_first_players_first_turn() -> Non
 # --- what cards change one after the other ---------------------------------------------------------------------------
 
 
-def test_energy_discarded_by_moonlight_shuriken_takes_nothing_off_its_damage_any_more() -> None:
-    greninja = pokemon("ASR-46", energy=[W, W, DOUBLE])
-    match = used_attack(greninja, side(CHARIZARD_EX, "SIT-138"), "choose:BRS-151@active", name="Moonlight Shuriken")
-    assert (active(match, 1)["damage"], bench(match, 1, 1)["damage"]) == (90, 90)
-    kept = position(side(greninja), side(CHARIZARD_EX, "SIT-138"))
-    play(kept, "attack:Moonlight Shuriken", "choose:SVE-3@active")
-    assert (active(kept, 1)["damage"], bench(kept, 1, 1)["damage"]) == (70, 70)
+@pytest.mark.parametrize("picks", [["BRS-151"], ["SVE-3", "SVE-3"]])
+def test_energy_that_moonlight_shuriken_discards_is_there_while_it_does_its_damage(picks: list[str]) -> None:
+    chosen = [f"choose:{card}@active" for card in picks]
+    targets = ["choose:opponent.active", "choose:opponent.bench2"]
+    for greninja in (pokemon("ASR-46", energy=[W, W, DOUBLE]), pokemon("MEW-151", energy=[W, W, DOUBLE])):
+        radiant = "ASR-46" if greninja["card"] == "MEW-151" else CHARIZARD_EX
+        name = "Genome Hacking" if greninja["card"] == "MEW-151" else "Moonlight Shuriken"
+        theirs = side(radiant, "CRZ-111", "SIT-138")
+        match = used_attack(greninja, theirs, *chosen, *targets, name=name)
+        assert (active(match, 1)["damage"], bench(match, 1, 2)["damage"]) == (70, 70)
+        assert discard(match, 0) == picks
 
 
 def test_gholdengo_takes_resistance_and_rigid_band_after_all_else() -> None:

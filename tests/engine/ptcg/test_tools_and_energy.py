@@ -239,7 +239,7 @@ def test_double_turbo_takes_twenty_off_before_weakness(target: str, amount: int)
 def test_double_turbo_takes_twenty_off_benched_targets_too() -> None:
     greninja = pokemon("ASR-46", energy=[W, W, W, DOUBLE])
     match = position(side(greninja), side(TANK, "SVI-253"))
-    play(match, "attack:Moonlight Shuriken", "choose:SVE-3@active")
+    play(match, "attack:Moonlight Shuriken", "choose:SVE-3@active", "choose:SVE-3@active")
     assert [event["amount"] for event in events(match, 0, "damage")] == [70, 70]
 
 

@@ -24,6 +24,7 @@ from ptcg_play import (
 )
 
 from engine.match import IllegalAction, action_with_key
+from engine.ptcg.game import PtcgMatch
 
 R, L, DOUBLE = "SVE-2", "SVE-4", "BRS-151"
 
@@ -191,30 +192,45 @@ def test_retreat_for_free_asks_for_nothing() -> None:
 def test_the_player_chooses_which_energy_pays_the_retreat() -> None:
     match = position(side(pokemon("CRZ-111", energy=[R, L, DOUBLE]), "MEW-16"))
     play(match, "retreat>bench1")
-    assert keys(match) == ["choose:BRS-151@active", "choose:SVE-2@active", "choose:SVE-4@active"]
+    assert keys(match) == ["choose:SVE-2@active", "choose:SVE-4@active", "choose:BRS-151@active"]
     play(match, "choose:SVE-4@active")
     assert discard(match, 0) == [L]
     assert sorted(bench(match, 0, 1)["energy"]) == sorted([R, DOUBLE])
 
 
-def test_one_double_turbo_pays_for_two_and_no_card_is_wasted() -> None:
-    bibarel = pokemon("BRS-121", under=["CRZ-111"], energy=[R, L, DOUBLE])
-    match = play(position(side(bibarel, "MEW-16")), "retreat>bench1")
-    by_double = play(match.clone(), "choose:BRS-151@active")
-    assert discard(by_double, 0) == [DOUBLE]
-    # After one Basic Energy the other one pays the rest.
-    play(match, "choose:SVE-2@active")
-    assert discard(match, 0) == [R, L]
+def payments(match: PtcgMatch) -> set[tuple[str, ...]]:
+    """All that can be discarded for the retreat that is under way."""
+    if choosing(match) is None:
+        return {tuple(discard(match, 0))}
+    return set().union(*(payments(play(match.clone(), key)) for key in keys(match)))
+
+
+@pytest.mark.parametrize(
+    ("energy", "paid"),
+    [
+        ([R, L, DOUBLE], {(DOUBLE,), (R, L), (DOUBLE, R), (DOUBLE, L)}),
+        ([DOUBLE, DOUBLE], {(DOUBLE,), (DOUBLE, DOUBLE)}),
+        ([R, R], {(R, R)}),
+        ([R, R, R], {(R, R)}),
+    ],
+)
+def test_two_energy_are_paid_with_one_or_two_cards_that_provide_them(
+    energy: list[str], paid: set[tuple[str, ...]]
+) -> None:
+    bibarel = pokemon("BRS-121", under=["CRZ-111"], energy=energy)
+    assert payments(play(position(side(bibarel, "MEW-16")), "retreat>bench1")) == paid
+
+
+def test_one_energy_is_paid_with_one_card_even_if_it_provides_two() -> None:
+    bidoof = pokemon("CRZ-111", energy=[R, DOUBLE])
+    assert payments(play(position(side(bidoof, "MEW-16")), "retreat>bench1")) == {(R,), (DOUBLE,)}
 
 
 def test_a_cost_of_four_takes_four_energy() -> None:
     hands = pokemon("PAR-248", energy=[L, L, L, DOUBLE])
     match = play(position(side(hands, "MEW-16")), "retreat>bench1")
     # The Double Turbo Energy is needed: three Lightning Energy are not enough without it.
-    while choosing(match) is not None:
-        play(match, keys(match)[0])
-    assert discard(match, 0) == sorted([DOUBLE, L, L])
-    assert bench(match, 0, 1)["energy"] == [L]
+    assert payments(match) == {(DOUBLE, L, L), (DOUBLE, L, L, L)}
     assert not starting(keys(position(side(pokemon("PAR-248", energy=[L, L, L]), "MEW-16"))), "retreat")
 
 
@@ -346,9 +362,15 @@ def test_an_action_that_is_not_legal_changes_nothing() -> None:
 def test_no_supporter_without_any_effect_to_have() -> None:
     """A card that could do nothing at all cannot be played."""
     empty = position(side("CRZ-111", hand=["PAF-87", "OBF-186", "PAL-265", "PAF-84", "PAF-91"], deck=[]))
-    assert starting(keys(empty), "play:") == ["play:PAF-87"]
-    alone = position(side("CRZ-111", hand=["PAF-87"], deck=[]))
-    assert starting(keys(alone), "play:") == []
+    assert starting(keys(empty), "play:") == []
+    # To discard a hand is what drawing costs, and no effect.
+    costly = position(side("PAL-264", hand=["PAF-87", R, R], deck=[]), turn=2, to_move=0)
+    assert not {"play:PAF-87", "ability:Squawk and Seize@active"} & set(keys(costly))
+    usable = position(side("PAL-264", hand=["PAF-87", R, R], deck=[R]), turn=2, to_move=0)
+    assert {"play:PAF-87", "ability:Squawk and Seize@active"} & set(keys(usable)) == {
+        "play:PAF-87",
+        "ability:Squawk and Seize@active",
+    }
 
 
 def test_candidates_show_copies_once() -> None:
