@@ -129,6 +129,7 @@ def lines(config: TournamentConfig) -> list[str]:
         "",
         *table,
         *times,
+        *_budget(_sum(found), config.budget.usd),
         "assumed: games as long as those of a scripted player against heuristic (one a harness and deck was played),",
         f"{OUTPUT_TOKENS} output tokens a call, no refused attempts, {BYTES_PER_TOKEN} bytes a token;",
         "the lower price is with all repeated input read from the endpoint's cache",
@@ -180,6 +181,15 @@ def _row(one: Estimate, width: int) -> str:
         f"{one.name:<{width}} {one.games:>8,} {one.calls:>9,.0f} {one.input_tokens:>13,.0f} "
         f"{one.output_tokens:>14,.0f} {dollars:>19}"
     )
+
+
+def _budget(whole: Estimate, usd: float | None) -> list[str]:
+    """What the budget means for it, where there is one."""
+    if usd is None:
+        return []
+    if usd < whole.least_usd:
+        return [f"budget.usd={usd:g} is less than that: the run stops once it is spent, and goes on with a higher one"]
+    return [f"budget.usd={usd:g} {'may be less than that' if usd < whole.most_usd else 'is enough for that'}"]
 
 
 def _times(found: Sequence[Estimate]) -> list[str]:

@@ -35,7 +35,6 @@ from typing import Any, Final
 
 from agents.factory import agent_waits
 from agents.llm.contract import FailureKind
-from agents.llm.failures import PASSING
 from orchestrator.backlog import Backlog, Suits
 from orchestrator.cluster import WorkerHandle, WorkerPool
 from orchestrator.config import TournamentConfig
@@ -386,7 +385,7 @@ class Dispatcher:
 
         ``under_way`` has the entrants of each game that is out or has just come back.
         """
-        if not reply.entrant or reply.cause not in PASSING:
+        if not reply.entrant:
             return False
         others = {name for game_id, names in under_way.items() if game_id != reply.game_id for name in names}
         kind = FailureKind(reply.cause)

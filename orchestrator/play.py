@@ -313,7 +313,7 @@ async def _ask(match: Match, agent: Agent, name: str, seat: Seat, legal: tuple[A
     except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, *_SCOPES):
         raise
     except CallFailed as failure:
-        detail = f"{name}: {one_line(failure)}"
+        detail = _shortened(f"{name}: {' '.join(str(failure).split())}")
         if failure.kind.value in _CAUSES:
             raise GameFailure(FailureCause(failure.kind.value), detail, name, failure.unanswered) from failure
         raise ModelPaused(name, failure.kind, str(failure)) from failure
@@ -413,7 +413,10 @@ def build(setup: Setup, scheduled: ScheduledGame, attempt: int) -> tuple[Match, 
 def one_line(error: BaseException) -> str:
     """Type and first line of what ``error`` says, not longer than a line should be."""
     lines = str(error).strip().splitlines()
-    said = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+    return _shortened(f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__)
+
+
+def _shortened(said: str) -> str:
     return said if len(said) <= _DETAIL_LENGTH else said[: _DETAIL_LENGTH - 1] + "…"
 
 

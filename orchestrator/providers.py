@@ -36,6 +36,8 @@ _REASONS: Final = {
     FailureKind.AUTHENTICATION: "its key is refused or missing",
     FailureKind.QUOTA_EXHAUSTED: "its quota or credits are used up",
     FailureKind.MODEL_NOT_FOUND: "its endpoint has no such model",
+    FailureKind.BAD_REQUEST: "its endpoint refuses all that it is asked",
+    FailureKind.CONTEXT_OVERFLOW: "all that it is asked is too long for it",
     **dict.fromkeys(PASSING, "its endpoint answers no calls"),
 }
 _OF_NO_ONE_CALL: Final = frozenset({FailureKind.CONNECTION, FailureKind.RATE_LIMITED, FailureKind.OVERLOADED})
@@ -102,7 +104,7 @@ class Providers:
         self._looked = 0.0
         self._paused: dict[str, str] = {}
         self._failed: dict[str, tuple[str, float]] = {}
-        """The game in which a call of each model failed last for a passing reason, and when."""
+        """The game in which a call of each model failed last, and when."""
 
     def open(self, journal: Journal, commits: GroupCommit, parts: PartWriter, pool: WorkerPool) -> None:
         """Start what workers need to make calls. Ray must be initialized."""
@@ -168,7 +170,8 @@ class Providers:
         So it is where no call of the model was answered in the later half of the ``seconds`` for which this one was
         tried (at their beginning the endpoint may have been well), and ``others``, who play now in other games, have
         the same model, or ``kind`` says by itself that it is not for what was asked, or a call of another game was the
-        last to fail and none was answered since.
+        last to fail and none was answered since. A call that was refused says so only where another game's was refused
+        before it and none was answered at all since this start: then it is how the model is configured.
         """
         if entrant in self._paused:
             return True
@@ -177,9 +180,11 @@ class Providers:
         now, answered = time.monotonic(), max(self._ledger.answered.get(name, float("-inf")) for name in same)
         before, failed = self._failed.get(self.key(entrant), (game_id, now))
         self._failed[self.key(entrant)] = game_id, now
+        in_turn = before != game_id and failed > answered
+        if kind not in PASSING:
+            return in_turn and answered == float("-inf")
         if answered >= now - seconds / 2:
             return False
-        in_turn = before != game_id and failed > answered
         return kind in _OF_NO_ONE_CALL or in_turn or any(name in others for name in same)
 
     def _with_model_of(self, entrant: str) -> list[str]:

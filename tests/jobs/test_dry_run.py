@@ -68,6 +68,29 @@ def test_dollars_and_time_follow_from_calls_and_tokens(capsys: pytest.CaptureFix
     assert "300 output tokens a call, no refused attempts" in out
 
 
+@pytest.mark.parametrize(
+    ("usd", "said"),
+    [
+        (5, "budget.usd=5 is less than that: the run stops once it is spent"),
+        (50, "budget.usd=50 may be less than that"),
+        (500, "budget.usd=500 is enough for that"),
+    ],
+)
+def test_a_budget_is_held_against_what_the_calls_are_expected_to_cost(
+    capsys: pytest.CaptureFixture[str], usd: float, said: str
+) -> None:
+    priced = (
+        "agents=[random,{name: dear, kind: llm, model: {id: m, base_url: 'http://h/v1', context_size: 100000, "
+        "price: {input: 10, cached: 1, output: 1}}}]"
+    )
+    argv = ["run=r", priced, "decks=[charizard_ex]", "tournament.games_per_pair=2", "dry_run=true", f"budget.usd={usd}"]
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    least, _, most = rows(out)["dear"][4:]
+    assert 5 < number(least) < 50 < number(most) < 500
+    assert said in out
+
+
 def test_without_llm_agents_nothing_is_said_of_calls(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run=r", "agents=[random,heuristic]", "decks=[charizard_ex]", "dry_run=true"]) == 0
     assert "LLM agent" not in capsys.readouterr().out
