@@ -41,6 +41,7 @@ class CallRecord:
     output_tokens: int
     reasoning_tokens: int
     cost_usd: float
+    usage_estimated: bool
     latency_seconds: float
     queue_seconds: float
     retries: int

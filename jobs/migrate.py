@@ -30,7 +30,7 @@ def _say(line: str) -> None:
 def main(config: MigrateJob) -> int:
     """Make a run that an older version of this program wrote one that this version can go on with.
 
-    Nothing of it is lost where this is killed: the same command goes on. Parts are left as they are.
+    Nothing of it is lost where this is killed: the same command goes on.
     """
     storage = plain.StorageConfig(**asdict(config.storage))
     if migrate(storage, config.run, _say):

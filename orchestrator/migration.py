@@ -1,14 +1,18 @@
 """Brings a run that was written by an older version of this program up to date.
 
 Files are made beside the ones that they replace and put in their place whole; the manifest, which says the version,
-is the last. Killed at any moment, the run is still one of the older version, and the same command goes on.
+is the last. Killed at any moment, the run is still one of an older version, and the same command goes on.
 
 Version 1 had no checkpoints: its journal (layout 2) said which parts count. Its tables have the same columns as those
 of version 2, so that parts stay as they are.
+
+Version 2 had no column ``usage_estimated`` of calls. It is found again from their replies, in the rows that wait in the
+journal and in the parts, which are written anew, so that whoever reads the folder finds one schema.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -20,15 +24,18 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from agents.llm.replies import MalformedReply, load_body, parse_usage
 from orchestrator.config import StorageConfig
 from orchestrator.disks import FolderLock
+from orchestrator.growing import part_name
 from orchestrator.journal import FILE_NAME, PART_KINDS, Spending
 from orchestrator.journal_tables import LAYOUT, TABLES
 from orchestrator.start import journal_place
-from orchestrator.writer import claim_run
-from results.checkpoint import Checkpoint, Part, checkpoint_epochs, write_checkpoint
+from orchestrator.takeover import check_parts
+from orchestrator.writer import WriterLease, claim_run
+from results.checkpoint import Checkpoint, Held, Part, checkpoint_epochs, write_checkpoint
 from results.location import StorageError, first_line
-from results.schema import SCHEMA_VERSION
+from results.schema import SCHEMA_VERSION, schema_of, version_of
 from results.store import Run
 
 _OLD_LAYOUT: Final = 2
@@ -53,6 +60,10 @@ INSERT INTO calls SELECT game_id, decision, call FROM old.calls
 INSERT INTO decisions_rows (row) SELECT row FROM old.decisions WHERE row IS NOT NULL ORDER BY seq;
 INSERT INTO calls_rows (row) SELECT row FROM old.calls WHERE row IS NOT NULL ORDER BY seq
 """
+_NOTE: Final = "INSERT INTO starts (process, started_at, writer) SELECT 'migration', max(started_at), ? FROM starts"
+_CALLS: Final = "calls"
+_WITH_USAGE_TOLD: Final = 3
+"""The version that brought the column ``usage_estimated``."""
 
 
 def migrate(storage: StorageConfig, name: str, say: Callable[[str], None]) -> bool:
@@ -72,7 +83,9 @@ def migrate(storage: StorageConfig, name: str, say: Callable[[str], None]) -> bo
         at_least = 1 + max(checkpoint_epochs(run.location), default=0)
         lease = claim_run(run.location, name, storage.writer_seconds, at_least, in_run and folder is not None, say)
         try:
-            _from_version_1(run, folder, lease.epoch)
+            if run.manifest.schema_version == 1:
+                _from_version_1(run, folder, lease.epoch)
+            _from_version_2(run, folder, name if in_run else run.location.path, lease)
         finally:
             lease.release()
     finally:
@@ -97,7 +110,34 @@ def _from_version_1(run: Run, folder: Path | None, epoch: int) -> None:
         os.replace(new, old)
     elif run.checkpoint() is None:
         raise StorageError(f"{run.location.path}: its journal is of layout {_layout(old)}, and there is no checkpoint")
-    run.write_manifest(replace(run.manifest, schema_version=SCHEMA_VERSION, checkpointed=True))
+    run.write_manifest(replace(run.manifest, schema_version=2, checkpointed=True))
+
+
+def _from_version_2(run: Run, folder: Path | None, belongs_to: str, lease: WriterLease) -> None:
+    before = run.checkpoint()
+    if before is None:
+        raise StorageError(f"{run.location.path}: checkpoints/ is gone, though the run was begun with it")
+    check_parts(run, before)
+    if folder is not None and (folder / FILE_NAME).exists():
+        # It knows of the checkpoint before that is there: one that it does not know was written elsewhere.
+        _tell_usage_in_journal(folder / FILE_NAME, belongs_to, before.epoch, lease.epoch)
+    parts = list(before.of(_CALLS))
+    for index, part in enumerate(parts):
+        if _version(run, part) < _WITH_USAGE_TOLD:
+            name = part_name(lease.epoch, index + 1)
+            prepared = run.prepare_part(_CALLS, _with_usage_told(run.read_part(_CALLS, part)), name)
+            holds = (Held(part.name, 0, part.rows), *part.holds)
+            parts[index] = Part(name, part.rows, prepared.size, part.sealed, holds)
+            # It counts first and is put in place then, so that whoever reads by the checkpoint finds its rows once.
+            lease.check()
+            listed = {**before.parts, _CALLS: tuple(parts)}
+            write_checkpoint(run.location, Checkpoint(lease.epoch, listed, before.writer))
+            prepared.place()
+        there = run.location.child(_CALLS).sizes()
+        for gone in [held.name for held in parts[index].holds if f"{held.name}.parquet" in there]:
+            lease.check()
+            run.part_location(_CALLS, gone).delete()
+    run.write_manifest(replace(run.manifest, schema_version=SCHEMA_VERSION))
 
 
 def _parts(run: Run, kind: str, names: Sequence[str]) -> tuple[Part, ...]:
@@ -136,8 +176,7 @@ def _new_journal(old: Path, new: Path, epoch: int) -> tuple[dict[str, list[str]]
         for statement in _CONVERSION.split(";"):
             file.execute(statement)
         file.execute("UPDATE about SET layout = ?", (LAYOUT,))
-        note = "INSERT INTO starts (process, started_at, writer) SELECT 'migration', max(started_at), ? FROM starts"
-        file.execute(note, (epoch,))
+        file.execute(_NOTE, (epoch,))
         file.execute("COMMIT")
         written = {
             kind: [
@@ -158,3 +197,52 @@ def _spent(calls: pa.Table) -> dict[str, list[float]]:
     return {
         row["entrant"]: [row["game_id_count"], *(row[f"{name}_sum"] for name in names)] for row in summed.to_pylist()
     }
+
+
+def _version(run: Run, part: Part) -> int:
+    """The schema version of a part of calls; 0 for one that is not in place, so that its rows are in others."""
+    where = run.part_location(_CALLS, part.name)
+    try:
+        with where.filesystem.open_input_file(where.path) as source:
+            return version_of(pq.read_schema(source))
+    except FileNotFoundError:
+        return 0
+    except (pa.ArrowException, OSError) as error:
+        raise StorageError(f"cannot read {where.path}: {first_line(error)}") from error
+
+
+def _with_usage_told(calls: pa.Table) -> pa.Table:
+    """``calls`` of a version that did not tell whether tokens are estimated, with what their replies say of it."""
+    place = calls.schema.get_field_index("usage_estimated")
+    told = pa.array([_usage_estimated(reply) for reply in calls["reply"].to_pylist()], pa.bool_())
+    return calls.set_column(place, schema_of(_CALLS).field(place), told)
+
+
+def _usage_estimated(reply: str) -> bool | None:
+    try:
+        return parse_usage(load_body(reply).get("usage")) is None
+    except MalformedReply:
+        return None
+
+
+def _tell_usage_in_journal(journal: Path, belongs_to: str, before: int, epoch: int) -> None:
+    """Do the same to the rows that wait in ``journal``, and note there that ``epoch`` writes the run.
+
+    A journal that does not know of the writer ``before``, or that is another run's, is left alone.
+    """
+
+    def told(row: bytes) -> bytes:
+        call = json.loads(row)
+        call.setdefault("usage_estimated", _usage_estimated(call["reply"]))
+        return json.dumps(call, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+    with closing(sqlite3.connect(journal, isolation_level=None)) as file:
+        if file.execute("SELECT layout, run FROM about").fetchone() != (LAYOUT, belongs_to):
+            return
+        if file.execute("SELECT 1 FROM starts WHERE writer = ?", (before,)).fetchone() is None:
+            return
+        file.create_function("told", 1, told)
+        file.execute("BEGIN IMMEDIATE")
+        file.execute("UPDATE calls_rows SET row = told(row)")
+        file.execute(_NOTE, (epoch,))
+        file.execute("COMMIT")

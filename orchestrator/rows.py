@@ -80,6 +80,7 @@ def unused_call_row(setup: Setup, scheduled: ScheduledGame, attempt: int, model:
             "output_tokens": reply.usage.output,
             "reasoning_tokens": reply.usage.reasoning,
             "cost_usd": reply.cost_usd,
+            "usage_estimated": reply.usage_estimated,
             "latency_seconds": reply.latency,
             "queue_seconds": reply.queued,
             "retries": reply.retries,

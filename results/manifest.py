@@ -71,8 +71,8 @@ class Manifest:
                 raise ManifestError(f"{key!r} is missing or not a {kind.__name__}; this is not the manifest of a run")
         version = content["schema_version"]
         if version not in READABLE_VERSIONS:
-            known = " and ".join(map(str, READABLE_VERSIONS))
-            raise ManifestError(f"written with schema version {version}; this program reads versions {known}")
+            first, last = READABLE_VERSIONS[0], READABLE_VERSIONS[-1]
+            raise ManifestError(f"written with schema version {version}; this program reads versions {first} to {last}")
         return cls(
             run=content["run"],
             identity=content["identity"],

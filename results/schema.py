@@ -14,11 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised by one whenever a column is added, removed or changes its meaning, or a run is laid out in another way."""
 
-READABLE_VERSIONS = (1, 2)
-"""Versions that can be read as they are: 1 has the same columns and no checkpoints. Only the present one is written."""
+READABLE_VERSIONS = (1, 2, 3)
+"""Versions that can be read as they are: 1 has no checkpoints, and columns that came later are read as null. Only the
+present one is written."""
 
 VERSION_KEY = b"prizefight.schema_version"
 TABLE_KEY = b"prizefight.table"
@@ -95,7 +96,8 @@ class Column:
     """One column: ``unit`` is ``""`` where the values have none.
 
     ``operational`` columns tell how a row came about (where, when, at which try), not what happened in the game; two
-    runs are the same when all other columns are. ``allowed`` lists the values of an enumerated column.
+    runs are the same when all other columns are. ``allowed`` lists the values of an enumerated column. ``since`` is the
+    schema version that brought the column: it is read as null from files of earlier ones.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Column:
     nullable: bool = False
     operational: bool = False
     allowed: tuple[str, ...] | None = None
+    since: int = 1
 
     def field(self) -> pa.Field:
         """The Arrow field, with unit and meaning in its metadata."""
@@ -253,6 +256,14 @@ CALLS: tuple[Column, ...] = (
     Column("output_tokens", _BIG_COUNT, "output tokens, reasoning included", unit="tokens"),
     Column("reasoning_tokens", _BIG_COUNT, "hidden reasoning tokens", unit="tokens"),
     Column("cost_usd", _REAL, "price of the call", unit="USD"),
+    Column(
+        "usage_estimated",
+        pa.bool_(),
+        "true if the endpoint reported no tokens: they, and the price unless it reported that, are estimates; null if "
+        "not known",
+        nullable=True,
+        since=3,
+    ),
     Column("latency_seconds", _REAL, "from sending the request to the whole reply", unit="s", operational=True),
     Column("queue_seconds", _REAL, "wait for the rate limit before sending", unit="s", operational=True),
     Column("retries", _COUNT, "requests that failed before this reply", operational=True),
@@ -401,10 +412,17 @@ def columns_of(table: str) -> tuple[Column, ...]:
     return TABLES[table]
 
 
-def schema_of(table: str) -> pa.Schema:
-    """The Arrow schema of ``table``, table name and schema version in its metadata."""
-    metadata = {TABLE_KEY: table.encode(), VERSION_KEY: str(SCHEMA_VERSION).encode()}
-    return pa.schema([column.field() for column in columns_of(table)], metadata=metadata)
+def schema_of(table: str, version: int = SCHEMA_VERSION) -> pa.Schema:
+    """The Arrow schema that ``table`` had in ``version``, table name and schema version in its metadata."""
+    metadata = {TABLE_KEY: table.encode(), VERSION_KEY: str(version).encode()}
+    fields = [column.field() for column in columns_of(table) if column.since <= version]
+    return pa.schema(fields, metadata=metadata)
+
+
+def version_of(found: pa.Schema) -> int:
+    """The schema version with which a file was written; the present one where it tells none that can be read."""
+    told = (found.metadata or {}).get(VERSION_KEY, b"").decode(errors="replace")
+    return next((version for version in READABLE_VERSIONS if str(version) == told), SCHEMA_VERSION)
 
 
 def operational_columns(table: str) -> tuple[str, ...]:
@@ -451,9 +469,9 @@ def check_table(table: str, data: pa.Table) -> None:
     _check_values(table, data)
 
 
-def check_schema(table: str, found: pa.Schema) -> None:
-    """Raise :class:`SchemaError`, naming what differs, unless ``found`` has exactly the columns of ``table``."""
-    expected = schema_of(table)
+def check_schema(table: str, found: pa.Schema, version: int = SCHEMA_VERSION) -> None:
+    """Raise :class:`SchemaError`, naming what differs, unless ``found`` has exactly the columns of ``table`` then."""
+    expected = schema_of(table, version)
     if found.equals(expected, check_metadata=False):
         return
     differences = [f"column {name!r} is missing" for name in expected.names if name not in found.names]
@@ -465,9 +483,9 @@ def check_schema(table: str, found: pa.Schema) -> None:
                 differences.append(f"column {name!r} is {have.type} instead of {want.type}")
             elif have.nullable != want.nullable:
                 differences.append(f"column {name!r} {'may' if have.nullable else 'may not'} be null")
-    version = (found.metadata or {}).get(VERSION_KEY, b"unknown").decode(errors="replace")
+    told = (found.metadata or {}).get(VERSION_KEY, b"unknown").decode(errors="replace")
     what = "; ".join(differences) or "columns are in another order or repeated"
-    raise SchemaError(f"table {table!r} has schema version {version}, this program reads {SCHEMA_VERSION}: {what}")
+    raise SchemaError(f"table {table!r} has schema version {told}, this program reads {SCHEMA_VERSION}: {what}")
 
 
 def _check_values(table: str, data: pa.Table) -> None:

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from results.checkpoint import CHECKPOINT_FOLDER, Checkpoint, Part, read_checkpoint
 from results.location import Location, Prepared, StorageError, StorageUnreachable, first_line
 from results.manifest import MANIFEST_NAME, Manifest, ManifestError
-from results.schema import PART_TABLES, SchemaError, check_schema, check_table, columns_of, schema_of
+from results.schema import PART_TABLES, SchemaError, check_schema, check_table, columns_of, schema_of, version_of
 
 PARTIAL_FOLDER = ".partial"
 _LOOKS = 5
@@ -275,9 +275,10 @@ class Run:
             # An object may be replaced between two requests: it is read in one.
             with self._opened(location) as source:
                 file = pq.ParquetFile(source)
-                check_schema(table, file.schema_arrow)
+                there = file.schema_arrow
+                check_schema(table, there, version_of(there))
                 schema = _select(table, columns)
-                data: pa.Table = file.read(columns=schema.names)
+                data: pa.Table = file.read(columns=[name for name in schema.names if name in there.names])
         except FileNotFoundError:
             raise
         except SchemaError as error:
@@ -288,7 +289,7 @@ class Run:
             if location.is_local:
                 raise RunError(f"{location.path} is not a whole Parquet file: {first_line(error)}") from error
             raise StorageUnreachable(f"cannot read {location.path}: {first_line(error)}") from error
-        return data.select(schema.names).replace_schema_metadata(schema.metadata)
+        return _completed(data, file.metadata.num_rows, schema).replace_schema_metadata(schema.metadata)
 
     def _opened(self, location: Location) -> Any:
         if location.is_object_store:
@@ -328,6 +329,15 @@ def check_run_name(name: str) -> str:
 def _check_parts(table: str) -> None:
     if table not in PART_TABLES:
         raise ValueError(f"{table!r} is no table of parts; those are {', '.join(PART_TABLES)}")
+
+
+def _completed(data: pa.Table, rows: int, schema: pa.Schema) -> pa.Table:
+    """``data`` with the columns of ``schema``, null where its file is older than the column."""
+    if data.column_names == schema.names:
+        return data
+    there = {name: (data.field(name), data[name]) for name in data.column_names}
+    whole = [there.get(field.name) or (field, pa.nulls(rows, field.type)) for field in schema]
+    return pa.table([values for _, values in whole], schema=pa.schema([field for field, _ in whole]))
 
 
 def _select(table: str, columns: Sequence[str] | None) -> pa.Schema:

@@ -60,6 +60,7 @@ class Record:
                 output_tokens=usage.output,
                 reasoning_tokens=usage.reasoning,
                 cost_usd=reply.cost_usd,
+                usage_estimated=reply.usage_estimated,
                 latency_seconds=reply.latency,
                 queue_seconds=reply.queued,
                 retries=reply.retries,

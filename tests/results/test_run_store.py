@@ -204,7 +204,7 @@ def test_a_manifest_comes_back_as_it_was_written(place):
 
 def test_a_manifest_of_a_later_schema_is_refused():
     later = replace(MANIFEST, schema_version=MANIFEST.schema_version + 1).to_json()
-    with pytest.raises(ValueError, match="written with schema version 3; this program reads versions 1 and 2"):
+    with pytest.raises(ValueError, match="written with schema version 4; this program reads versions 1 to 3"):
         Manifest.from_json(later)
 
 

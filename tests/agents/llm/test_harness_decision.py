@@ -233,7 +233,17 @@ def test_the_model_is_told_what_was_played_for_it() -> None:
 def test_sums_are_those_of_the_calls() -> None:
     usages = [Usage(100, 10, 40, 4), Usage(200, 20, 80, 8), Usage(300, 30, 120, 12)]
     replies = [
-        calls(one, usage=usage, cost_usd=0.25, latency=0.5, queued=7.0, retries=2, raw="{}", cleaned=True)
+        calls(
+            one,
+            usage=usage,
+            cost_usd=0.25,
+            latency=0.5,
+            queued=7.0,
+            retries=2,
+            raw="{}",
+            cleaned=True,
+            usage_estimated=one == ILLEGAL,
+        )
         for one, usage in zip((QUERY, ILLEGAL, PASS), usages, strict=True)
     ]
     decision, caller = ask(table(), replies, reasoning={"pass_back": None})
@@ -244,6 +254,7 @@ def test_sums_are_those_of_the_calls() -> None:
     assert [record.request_digest for record in decision.calls] == caller.digests
     first = decision.calls[0]
     assert (first.model, first.reply, first.reply_cleaned, first.retries) == ("scripted", "{}", True, 2)
+    assert [record.usage_estimated for record in decision.calls] == [False, True, False]
     assert (first.latency_seconds, first.queue_seconds, first.finish_reason) == (0.5, 7.0, "tool_calls")
     assert decision.harness_digest == agent(caller).harness_digest
 
