@@ -62,17 +62,18 @@ class LLMAgent:
         self._decisions = 0
         self._memory = Memory()
         skilled = harness.skills is not None
+        listed = harness.mask is Mask.LISTED
         self._uses_tools = model.tool_protocol is ToolProtocol.TOOLS
         self._protocol = ToolCalls() if self._uses_tools else JsonText()
         self._parameters = model.body_parameters()
         self._only_keys = legal_keys_only(model, harness)
         if model.json_schema and not self._uses_tools and not self._only_keys:
-            self._parameters["response_format"] = reply_schema(skilled)
-        self._tools = functions(skilled) if self._uses_tools else ()
+            self._parameters["response_format"] = reply_schema(skilled, listed)
+        self._tools = functions(skilled, listed) if self._uses_tools else ()
         room = model.context_size - model.max_output_tokens - _RESERVE
         if harness.history_tokens is not None:
             room = min(room, harness.history_tokens)
-        fixed = functions_size(skilled) if self._uses_tools else 0
+        fixed = functions_size(skilled, listed) if self._uses_tools else 0
         self._conversation = Conversation(system_prompt(model, harness, guidance), room, fixed)
 
     def connect(self, caller: Caller) -> None:

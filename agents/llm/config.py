@@ -103,7 +103,7 @@ class HarnessConfig:
     def digest(self) -> str:
         """16 hexadecimal digits, equal for harnesses that are alike, texts of prompts and skills included."""
         skills = None if self.skills is None else self.skills.digest()
-        parts = [{**self.to_json(), "skills": skills}, prompts_digest()]
+        parts = [{**self.to_json(), "skills": skills}, prompts_digest(self.mask is Mask.LISTED)]
         plain = json.dumps(parts, sort_keys=True, separators=(",", ":"))
         return blake2b(plain.encode(), digest_size=8).hexdigest()
 

@@ -66,8 +66,11 @@ def raw(observation: PtcgObservation, listed: Sequence[PtcgAction] | None, memor
     view = observation.to_json()
     view.pop("events")
     choosing = view["choosing"]
-    if choosing is not None and listed is None and not _is_wording(observation):
-        del choosing["candidates"]
+    if choosing is not None and listed is None:
+        if _is_wording(observation):
+            choosing["candidates"] = _wording(choosing)
+        else:
+            del choosing["candidates"]
     log = memory.recent()
     shown: dict[str, Any] = {**view, "log": log, "new": len(memory.untold())}
     if to_pay := _energy_to_pay(observation):
@@ -152,6 +155,11 @@ def _is_wording(observation: PtcgObservation) -> bool:
     return prompt is not None and prompt.kind in (NUMBER_KIND, OPTION_KIND, YES_NO_KIND)
 
 
+def _wording(choosing: Mapping[str, Any]) -> list[str]:
+    """The candidates of such a choice where nothing is listed: what to answer, without an index."""
+    return [item["label"] for item in choosing["candidates"]]
+
+
 def _energy_to_pay(observation: PtcgObservation) -> int:
     """How much Energy the cards to be chosen must provide; 0 where the choice is not about that."""
     prompt = observation.known.prompt
@@ -161,10 +169,12 @@ def _energy_to_pay(observation: PtcgObservation) -> int:
 def _choosing(observation: PtcgObservation, choosing: Mapping[str, Any], listed: bool) -> dict[str, Any]:
     shown = dict(choosing)
     shown["source"] = "the rules" if choosing["source"] is None else _label(choosing["source"])
-    if not listed and not _is_wording(observation):
-        del shown["candidates"]
-    else:
+    if listed:
         shown["candidates"] = [_candidate(observation, item) for item in choosing["candidates"]]
+    elif _is_wording(observation):
+        shown["candidates"] = _wording(choosing)
+    else:
+        del shown["candidates"]
     if to_pay := _energy_to_pay(observation):
         shown["energy_to_pay"] = to_pay
     shown["picked"] = [_named_label(label) for label in choosing["picked"]]

@@ -8,18 +8,23 @@ from collections.abc import Sequence
 from agents.llm.alike import alike
 from agents.llm.causes import Cause, Refused
 from agents.llm.naming import plain, same_name
-from engine.ptcg.actions import DONE, PtcgAction, is_complete, item_action, prompt_actions
-from engine.ptcg.card import CARDS
+from agents.llm.texts import no_index
+from engine.ptcg.actions import DONE, NOWHERE, PtcgAction, is_complete, item_action, place_key, prompt_actions
+from engine.ptcg.card import CARDS, Card
+from engine.ptcg.card_text import card_label
 from engine.ptcg.observation import PtcgObservation
 from engine.ptcg.state import CARDS_KIND, NUMBER_KIND, Prompt
 
 
 def selection(observation: PtcgObservation, chosen: Sequence[str | int], listed: bool = True) -> tuple[PtcgAction, ...]:
-    """The actions that pick ``chosen`` (labels, names or indices of candidates, or their action keys), in order.
+    """The actions that pick ``chosen`` (labels or names of candidates, or their action keys), in order.
+
+    Indices of candidates do as well where these are ``listed`` for the model; an index into what it is not shown would
+    be legal without its knowing anything.
 
     Ends with "done" where fewer were picked than allowed. Raises :class:`Refused` where any pick is not to be had, or
     they are too few or too many; then none of them counts. What that says names candidates, beyond what was picked
-    before, only where they are ``listed`` for the model anyway.
+    before, only where they are listed anyway.
     """
     prompt = observation.known.prompt
     if prompt is None:
@@ -90,14 +95,14 @@ def _places(observation: PtcgObservation, prompt: Prompt, chosen: Sequence[str |
     asked = Counter(item if isinstance(item, int) else plain(item) for item in chosen)
     places: list[int] = []
     for item, count in asked.items():
-        fitting = _fitting(observation, prompt, item)
+        fitting = _fitting(observation, prompt, item, listed)
         if not fitting:
             raise Refused(Cause.ILLEGAL_ACTION, f"{_quoted(item)} is none of the candidates. Nothing was chosen.")
         places.extend(_spread(observation, prompt, item, fitting, count, listed))
     return sorted(places)
 
 
-def _fitting(observation: PtcgObservation, prompt: Prompt, item: str | int) -> list[int]:
+def _fitting(observation: PtcgObservation, prompt: Prompt, item: str | int, listed: bool) -> list[int]:
     everything = range(len(prompt.items))
     labels = [plain(label_of(observation, prompt, place)) for place in everything]
     said = str(item)
@@ -105,20 +110,35 @@ def _fitting(observation: PtcgObservation, prompt: Prompt, item: str | int) -> l
     if exact:
         return exact
     if prompt.kind != NUMBER_KIND and said.isdecimal():
+        if not listed:
+            raise Refused(Cause.ILLEGAL_ACTION, no_index(_quoted(item)))
         return [int(said)] if len(said) < 4 and int(said) < len(prompt.items) else []
-    return [place for place in everything if _is_named(observation, prompt, place, said)]
+    return [place for place in everything if _is_named(observation, prompt, place, said, listed)]
 
 
-def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: str) -> bool:
+def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: str, listed: bool) -> bool:
     found = item_action(observation.known, prompt, place)
     card = found.card if found.card >= 0 else found.target
     if card < 0:
         return False
     if said.partition(":")[0].isdigit():
-        # The candidate as it is listed: "2: PAF-7 Charmander, 3 copies".
+        # The candidate as it is listed: "2: PAF-7 Charmander, 3 copies"; or a card of the hand as that is shown.
         said = said.partition(":")[2].strip()
     label = plain(label_of(observation, prompt, place))
-    return same_name(said, CARDS[card]) or said.startswith(f"{label} ")
+    if same_name(said, CARDS[card]) or said.startswith(f"{label} "):
+        return True
+    return not listed and _is_shown(found, CARDS[card], said)
+
+
+def _is_shown(found: PtcgAction, card: Card, said: str) -> bool:
+    """Whether ``said`` is what observations say of a candidate: a name at a place, or a card of the hand and its kind.
+
+    Without a list there is no label that could be copied in its stead.
+    """
+    name, at, place = said.partition("@")
+    if at:
+        return found.place != NOWHERE and place.strip() == place_key(found.place) and same_name(name.strip(), card)
+    return found.place == NOWHERE and said.startswith(f"{plain(card_label(card))}, ")
 
 
 def _spread(
@@ -132,7 +152,7 @@ def _spread(
     others = [item_action(observation.known, prompt, place) for place in fitting[1:]]
     if len(available) == count or all(alike(observation, first, other) for other in others):
         return available[:count] if len(available) >= count else [*available, *[fitting[0]] * (count - len(available))]
-    what = "the id" if prompt.kind == CARDS_KIND else "the label or index"
+    what = "the id" if prompt.kind == CARDS_KIND else "the label or index" if listed else "the place, or CARD@PLACE"
     several = f"{len(fitting)} candidates" if listed else "several"
     raise Refused(Cause.AMBIGUOUS, f"{_quoted(item)} fits {several}; give {what}. Nothing was chosen.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agents.llm.config import Constraint, HarnessConfig, History, Mask, ObservationForm, PromptLength
 from agents.llm.models import ModelConfig, ToolProtocol
-from agents.llm.prompts import filled, prompt
+from agents.llm.prompts import filled, prompt, prompt_for
 from agents.llm.tools import tool_list
 
 
@@ -24,22 +24,25 @@ def system_prompt(model: ModelConfig, harness: HarnessConfig, guidance: str) -> 
     ``guidance`` is what an evolving agent has learned, empty for others.
     """
     only_keys = legal_keys_only(model, harness)
+    listed = harness.mask is Mask.LISTED
+    picks = [] if listed else [prompt("picks_hidden")]
     skills = harness.skills
     if harness.prompt is PromptLength.SHORT:
-        parts = [prompt("short")]
+        parts = [prompt("short"), *picks]
     else:
         structured = harness.observation is ObservationForm.STRUCTURED
         parts = [
             prompt("role"),
             prompt("rules"),
-            prompt("observation_structured" if structured else "observation_raw"),
-            prompt("mask_listed" if harness.mask is Mask.LISTED else "mask_hidden"),
+            prompt_for("observation_structured" if structured else "observation_raw", listed),
+            prompt("mask_listed" if listed else "mask_hidden"),
+            *picks,
             _pattern(harness, only_keys),
         ]
     if only_keys:
         parts.append(prompt("protocol_legal"))
     elif model.tool_protocol is ToolProtocol.JSON:
-        parts.append(filled("protocol_json", {"tools": tool_list(skills is not None)}))
+        parts.append(filled("protocol_json", {"tools": tool_list(skills is not None, listed)}))
         parts.append(prompt("keys"))
     else:
         parts.append(prompt("protocol_tools"))

@@ -34,6 +34,14 @@ def cut_arguments() -> str:
     return "Your reply was cut off at its longest allowed length, within the arguments. Nothing was done; be brief."
 
 
+def no_index(said: str) -> str:
+    """Answers a pick by an index where the candidates are not listed."""
+    return (
+        f"{said} is an index, and picks have none here. Name each pick as what it is: a card by id or name, a Pokémon "
+        "in play by its place or name, a card on a Pokémon as CARD@PLACE, an option by its text. Nothing was chosen."
+    )
+
+
 def played_text(actions: Sequence[Action]) -> str:
     """Answers the call that was carried out."""
     return "Done: " + " ".join(action.sentence for action in actions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from engine.ptcg.actions import ActionKind, PtcgAction
@@ -183,8 +183,24 @@ TOOLS: Final[tuple[Tool, ...]] = (
 
 SKILL_TOOL: Final = "activate_skill"
 BY_NAME: Final = {tool.name: tool for tool in TOOLS}
+_PICKS_BY_NAME: Final = (
+    "Each pick by what it is: a card by id or name, a Pokémon in play by place (such as bench2 or opponent.active) "
+    "or name, a card on a Pokémon as CARD@PLACE; repeated for copies; a number, yes, no or an option's text where "
+    "that is asked for; empty to choose nothing."
+)
 
+
+def _unlisted(tool: Tool) -> Tool:
+    """``tool`` as it is described where no candidates are listed that have labels and indices."""
+    if tool.name != "choose_card":
+        return tool
+    schema = {**tool.arguments["chosen_cards"], "description": _PICKS_BY_NAME}
+    return replace(tool, arguments={"chosen_cards": schema})
+
+
+_UNLISTED_TOOLS: Final = tuple(_unlisted(tool) for tool in TOOLS)
 _FUNCTIONS: Final = tuple(tool.function() for tool in TOOLS)
+_UNLISTED_FUNCTIONS: Final = tuple(tool.function() for tool in _UNLISTED_TOOLS)
 _PLAY_TOOLS: Final = {Kind.SUPPORTER: "use_supporter", Kind.ITEM: "use_item", Kind.STADIUM: "put_stadium"}
 _KIND_TOOLS: Final = {
     ActionKind.ATTACK: "attack",
@@ -199,19 +215,21 @@ _KIND_TOOLS: Final = {
 }
 
 
-def tools(with_skills: bool) -> tuple[Tool, ...]:
-    """The tools of an agent, with or without a skill library."""
-    return TOOLS if with_skills else TOOLS[:-1]
+def tools(with_skills: bool, listed: bool = True) -> tuple[Tool, ...]:
+    """The tools of an agent, with or without a skill library, described for candidates that are listed or not."""
+    found = TOOLS if listed else _UNLISTED_TOOLS
+    return found if with_skills else found[:-1]
 
 
-def functions(with_skills: bool) -> tuple[dict[str, Any], ...]:
+def functions(with_skills: bool, listed: bool = True) -> tuple[dict[str, Any], ...]:
     """The same as they stand in a request; not to be changed."""
-    return _FUNCTIONS if with_skills else _FUNCTIONS[:-1]
+    found = _FUNCTIONS if listed else _UNLISTED_FUNCTIONS
+    return found if with_skills else found[:-1]
 
 
-def functions_size(with_skills: bool) -> int:
+def functions_size(with_skills: bool, listed: bool = True) -> int:
     """How many characters the tools add to a request."""
-    return len(json.dumps(functions(with_skills), ensure_ascii=False))
+    return len(json.dumps(functions(with_skills, listed), ensure_ascii=False))
 
 
 def tool_of(action: PtcgAction) -> str:
@@ -223,16 +241,16 @@ def tool_of(action: PtcgAction) -> str:
     return _KIND_TOOLS[action.kind]
 
 
-def tool_list(with_skills: bool) -> str:
+def tool_list(with_skills: bool, listed: bool = True) -> str:
     """The tools as text, a line for each, for a model that is not given them by the endpoint."""
     lines = []
-    for tool in tools(with_skills):
+    for tool in tools(with_skills, listed):
         arguments = [name if name in tool.required else f"{name}?" for name in tool.arguments]
         lines.append(f"- {tool.name}({', '.join(arguments)}): {tool.description}")
     return "\n".join(lines)
 
 
-def reply_schema(with_skills: bool) -> dict[str, Any]:
+def reply_schema(with_skills: bool, listed: bool = True) -> dict[str, Any]:
     """The JSON schema of a reply in the json protocol: a thought and a call of one of the tools."""
     calls = [
         {
@@ -241,7 +259,7 @@ def reply_schema(with_skills: bool) -> dict[str, Any]:
             "required": ["tool", "arguments"],
             "additionalProperties": False,
         }
-        for tool in tools(with_skills)
+        for tool in tools(with_skills, listed)
     ]
     return _reply({"thought": TEXT, "call": {"anyOf": calls}})
 

@@ -11,6 +11,7 @@ from typing import Any
 from agents.loopback.faults import ModelFault
 from agents.loopback.profiles import Profile
 from agents.loopback.reading import Candidate, Offer, Situation, read_situation
+from agents.loopback.unlisted import named_picks
 
 LONG_REASONING = 100_000
 """Characters of the thoughts that ``LONG_REASONING`` stands for."""
@@ -95,7 +96,7 @@ def _worth(situation: Situation, offer: Offer) -> float:
 
 
 def _picks(situation: Situation, profile: Profile, rng: random.Random) -> list[str | int]:
-    """As many picks as are asked for; one pick where few are enough. Indices where nothing is told of what there is."""
+    """As many picks as are asked for; one pick where few are enough."""
     copies = [one for one in situation.candidates for _ in range(one.copies)]
     if situation.energy_to_pay and copies:
         return _payment(copies, situation.energy_to_pay, rng)
@@ -107,8 +108,7 @@ def _picks(situation: Situation, profile: Profile, rng: random.Random) -> list[s
     if situation.least == 0 and rng.random() < (1 - profile.skill) / 4:
         return []
     if not everything:
-        first = rng.randrange(3) if rng.random() > profile.skill else 0
-        return list(range(first, first + wanted))
+        return named_picks(situation, profile.skill, wanted, rng)
     return rng.sample(everything, min(wanted, len(everything)))
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from agents.loopback.sights import Sights, read_sights
+
 QUERIES = ("query_card", "query_discard", "activate_skill")
 """The tools that only look something up."""
 
@@ -92,6 +94,10 @@ class Situation:
     """Whether a choice is asked for."""
     candidates: tuple[Candidate, ...] = ()
     """What can be chosen besides what is picked already, where it is told, or where the board shows it."""
+    question: str = ""
+    """What is to be chosen, in the words of the choice."""
+    sights: Sights = field(default_factory=dict)
+    """What the position shows that could be named where the candidates are not told."""
     least: int = 0
     most: int = 0
     energy_to_pay: int = 0
@@ -109,6 +115,8 @@ class Situation:
     """Kinds of cards by id, where the position tells them."""
     refusals: int = 0
     """How often the player has answered this already."""
+    said: str = ""
+    """What it has answered, as text."""
     queried: bool = False
     tools: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The names of the arguments of each tool."""
@@ -170,6 +178,8 @@ def read_situation(body: Mapping[str, Any]) -> Situation:
         offers=tuple(_offers(shown)),
         choosing=bool(choosing),
         candidates=_left(candidates, picked),
+        question=str(choosing.get("question", "")),
+        sights=read_sights(shown, facts),
         least=max(_whole(choosing.get("least")) - len(picked), 0),
         most=_whole(choosing.get("most")) - len(picked),
         energy_to_pay=max(to_pay, 0),
@@ -180,6 +190,7 @@ def read_situation(body: Mapping[str, Any]) -> Situation:
         cards=tuple(dict.fromkeys(_CARD.findall(_text(messages[place])))) if messages else (),
         kinds=kinds | {card.card: card.kind for card in hand},
         refusals=sum(message.get("role") == "assistant" for message in later),
+        said="\n".join(_said(message) for message in later if message.get("role") == "assistant"),
         queried=any(name in _text(message) or name in _called(message) for message in later for name in QUERIES),
         tools=tools,
         by_api=bool(given),
@@ -309,6 +320,11 @@ def _api_tools(tools: Iterable[Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _called(message: Mapping[str, Any]) -> list[str]:
     return [str(_path(call, "function", "name")) for call in message.get("tool_calls") or ()]
+
+
+def _said(message: Mapping[str, Any]) -> str:
+    arguments = [str(_path(call, "function", "arguments")) for call in message.get("tool_calls") or ()]
+    return "\n".join([_text(message), *arguments])
 
 
 def _path(value: Any, *names: str) -> Any:

@@ -25,6 +25,7 @@ _NAMES = (
     "guidance",
     "short",
 )
+_HIDDEN_NAMES = (*_NAMES, "picks_hidden")
 
 
 @cache
@@ -33,10 +34,16 @@ def prompt(name: str) -> str:
     return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
 
 
+def prompt_for(name: str, listed: bool) -> str:
+    """The text ``name`` as a model reads it for whom legal actions are ``listed``, or are not."""
+    return filled(name, {"candidates": prompt("candidates_listed" if listed else "candidates_hidden")})
+
+
 @cache
-def prompts_digest() -> str:
-    """16 hexadecimal digits that change with any of the texts."""
-    text = "\0".join(f"{name}\0{prompt(name)}" for name in _NAMES)
+def prompts_digest(listed: bool) -> str:
+    """16 hexadecimal digits that change with any text of harnesses that list legal actions, or of those that do not."""
+    names = _NAMES if listed else _HIDDEN_NAMES
+    text = "\0".join(f"{name}\0{prompt_for(name, listed)}" for name in names)
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 

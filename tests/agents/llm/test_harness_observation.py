@@ -17,6 +17,7 @@ from agents.llm.memory import Memory
 from agents.llm.rendering import raw, structured
 from engine.match import play_forced
 from engine.ptcg.card import CARDS
+from engine.ptcg.game import PtcgMatch
 from engine.ptcg.library import INDEX
 
 CHARMANDER, FIRE = "PAF-7", "SVE-2"
@@ -159,11 +160,14 @@ def test_a_hidden_mask_is_hidden_in_everything_that_is_sent(observation: str, pr
         nonsense = [
             calls(call("attack", source_card="Nobody", attack_name="Nothing"), call("choose_card", chosen_cards=["x"])),
             calls(call("choose_card", chosen_cards=["nothing of the kind"])),
-            # More copies than there are of whatever comes first.
-            calls(call("choose_card", chosen_cards=[0] * 61)),
+            calls(call("choose_card", chosen_cards=[0])),
         ]
 
-        def reply(key: Any, request: Any, nonsense: Any = nonsense) -> Any:
+        def reply(key: Any, request: Any, nonsense: Any = nonsense, match: PtcgMatch = match) -> Any:
+            choosing = match.observe(match.seats_to_act()[0]).to_json()["choosing"]
+            if choosing is not None and key.decision % 2:
+                # More copies than there are of whatever comes first.
+                return calls(call("choose_card", chosen_cards=[choosing["candidates"][0]["label"]] * 61))
             return nonsense[(key.decision + key.call) % 3]
 
         caller = ScriptedCaller(reply)
@@ -197,8 +201,39 @@ def test_a_hidden_mask_is_hidden_in_everything_that_is_sent(observation: str, pr
 def test_the_wording_of_a_question_is_told_also_where_the_mask_is_hidden() -> None:
     match = new_game(1)
     decision, caller = ask(match, [calls(call("choose_card", chosen_cards=["go second"]))], {"mask": "hidden"})
-    assert "go first" in caller.requests[0].messages[-1]["content"]
+    assert '"candidates": ["go first", "go second"]' in caller.requests[0].messages[-1]["content"]
     assert [action.key for action in decision.actions] == ["choose:go second"]
+
+
+@pytest.mark.parametrize("observation", ["structured", "raw"])
+@pytest.mark.parametrize("length", ["full", "short"])
+@pytest.mark.parametrize("protocol", ["tools", "json"])
+def test_prompts_and_schemas_say_of_each_mask_what_is_so(observation: str, length: str, protocol: str) -> None:
+    """Indices and labels of candidates are spoken of where candidates are listed with them, and nowhere else."""
+    match = play(position(side(CHARMANDER, hand=["PAF-91", FIRE, FIRE, "CRZ-111"])), "play:PAF-91")
+    told = {}
+    for mask in ("listed", "hidden"):
+        harness = {"mask": mask, "observation": observation, "prompt": length, "further_attempts": 0}
+        schema = {"tool_protocol": protocol, "json_schema": protocol == "json"}
+        _, caller = ask(match, [calls(call("pass_turn"))], harness, **schema)
+        body = caller.requests[0].body()
+        told[mask] = (
+            body["messages"][0]["content"],
+            json.dumps([body.get("tools"), body.get("response_format")], ensure_ascii=False),
+            body["messages"][-1]["content"].replace(" ", ""),
+        )
+    system, schema_text, position_text = told["listed"]
+    assert "name or index of the candidate" in schema_text
+    assert '"candidates"' in position_text
+    assert "Picks have no index" not in system
+    if (observation, length) == ("structured", "full"):
+        assert "each candidate with its index, label" in system
+    system, schema_text, position_text = told["hidden"]
+    assert "candidate" not in schema_text
+    assert "a card on a Pokémon as CARD@PLACE" in schema_text
+    assert '"candidates"' not in position_text
+    assert "each candidate" not in system
+    assert "Picks have no index" in system
 
 
 def test_events_since_the_last_decision_tell_what_came_of_it_and_of_forced_actions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 from collections import Counter
 from dataclasses import dataclass, field
@@ -202,3 +203,49 @@ def test_it_chooses_copies_of_one_card(form: str) -> None:
     }
     assert ("choose:SVE-2", "choose:SVE-2") in picked
     assert ("choose:PAF-7", "choose:SVE-2") in picked
+
+
+@pytest.mark.parametrize("form", ["structured", "raw"])
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        pytest.param("discard", {"choose:SVE-2", "choose:PAF-7", "choose:CRZ-111"}, id="cards of the hand"),
+        pytest.param("search", {"choose:PAF-7", "choose:MEW-16"}, id="cards of the own deck"),
+        pytest.param("switch", {"choose:opponent.bench1", "choose:opponent.bench2"}, id="Benched Pokémon"),
+    ],
+)
+def test_where_no_candidates_are_listed_it_names_what_the_position_shows(
+    form: str, question: str, expected: set[str]
+) -> None:
+    match = {
+        "discard": position(side("CRZ-111", hand=["PAF-91", "SVE-2", "PAF-7", "CRZ-111"], deck=["CRZ-20"] * 9)),
+        "search": position(side("CRZ-111", hand=["TEF-144", "PAF-7"], deck=["PAF-7", "MEW-16"])),
+        "switch": position(side("CRZ-111", hand=["PAL-265"]), side("CRZ-111", "CRZ-20", pokemon("CRZ-20", damage=20))),
+    }[question]
+    put(match, {"discard": "play:PAF-91", "search": "play:TEF-144", "switch": "play:PAL-265"}[question])
+    picked = set()
+    for seed in range(20):
+        decision = chosen(match.clone(), form, "hidden", PROFILES["greedy"], seed)
+        if decision.fallback is None:
+            picked |= {action.key for action in decision.actions} - {"done"}
+    assert picked == expected
+
+
+@pytest.mark.parametrize("form", ["structured", "raw"])
+def test_where_no_candidates_are_listed_it_errs_at_times_and_tries_something_else(form: str) -> None:
+    played = play("skill_5", 150, {"observation": form, "mask": "hidden", "history": "none"})
+    choices = [
+        [json.loads(one.arguments)["chosen_cards"] for one in decision.attempt_log if one.tool == "choose_card"]
+        for decision in played.decisions
+    ]
+    picks = [pick for choice in choices for attempt in choice for pick in attempt]
+    assert len(picks) > 20
+    assert not [pick for pick in picks if isinstance(pick, int)]
+    repeated = [choice for choice in choices if len(choice) > 1 and choice[0] == choice[1] != []]
+    retried = [choice for choice in choices if len(choice) > 1]
+    assert len(retried) > 5
+    assert len(repeated) < len(retried) / 4
+    verdicts = Counter(
+        one.verdict for decision in played.decisions for one in decision.attempt_log if one.tool == "choose_card"
+    )
+    assert 0.1 < verdicts["refused"] / verdicts.total() < 0.8
