@@ -6,6 +6,7 @@ times: it takes the wrong pile, or a card of another kind.
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from collections.abc import Iterable, Sequence
@@ -61,18 +62,19 @@ def _likely(situation: Situation, careful: bool) -> list[Sight]:
     if zones[0] in _PLACE_ZONES:
         places = _of(situation, zones)
         benched = [place for place in places if "bench" in place.label]
-        tried = _untried(situation, benched if benched and _BENCH_ONLY.search(question) else places)
+        fitting = benched if benched and _BENCH_ONLY.search(question) else places
+        untried = _untried(situation, fitting) or fitting
         # One side before the other.
-        return tried[:1] and [place for place in tried if _side(place) == _side(tried[0])]
+        return [place for place in untried if _is_theirs(place) == _is_theirs(untried[0])]
     return _suiting(situation, _of(situation, [zones[min(situation.refusals, len(zones) - 1)]]))
 
 
-def _side(place: Sight) -> bool:
+def _is_theirs(place: Sight) -> bool:
     return place.label.startswith("opponent")
 
 
 def _untried(situation: Situation, sights: Iterable[Sight]) -> list[Sight]:
-    return [sight for sight in sights if sight.label not in situation.said]
+    return [sight for sight in sights if json.dumps(sight.label) not in situation.said]
 
 
 def _of(situation: Situation, zones: Iterable[str]) -> list[Sight]:
