@@ -244,10 +244,23 @@ def _evolve_from_deck(state: State, frame: Frame) -> None:
 
 
 _EVOLVE_ONE = Program((_search_evolution, _evolve_from_deck))
+_EVOLVE_INTO_OTHER_CARDS = ("Frillish", "Rotom V")
+"""What evolves from these Pokémon is none of the cards here, but a deck might have had it."""
+
+
+def _can_evolve(pokemon: Pokemon | None) -> bool:
+    if pokemon is None:
+        return False
+    name = CARDS[pokemon.cards[-1]].name
+    return name in _EVOLVE_INTO_OTHER_CARDS or any(name in (card.evolves_from, card.basic_form) for card in CARDS)
 
 
 def _evolve_picked(state: State, frame: Frame) -> None:
-    for uid in frame.picks[::-1]:
+    # A deck is searched, and then shuffled, only for what can be in it. Source: TPCi Rules Team, 2024-01-04.
+    evolving = [uid for uid in frame.picks if _can_evolve(state.find(uid))]
+    if not evolving:
+        ops.stop(state, frame)
+    for uid in evolving[::-1]:
         moves.start(state, _EVOLVE_ONE, frame.seat, frame.uid, frame.card, memo=(uid,))
 
 
@@ -262,7 +275,8 @@ tool(
             "Evolution",
             "C",
             text="Choose 1 or 2 of your Benched Pokémon. For each, search your deck for a card that evolves from it "
-            "and put it onto it: it evolves, also if it came into play this turn. Shuffle your deck.",
+            "and put it onto it: it evolves, also if it came into play this turn. Shuffle your deck. Where no card "
+            "evolves from those chosen, the deck is neither searched nor shuffled.",
             effect=(
                 ops.choose_your_pokemon("Choose up to 2 Benched Pokémon to evolve", conditions.is_benched, up_to=2),
                 _evolve_picked,

@@ -419,8 +419,32 @@ def test_evolution_is_not_playing_from_hand() -> None:
     assert (bench(match, 0, 1)["card"], actor(match), choosing(match)) == ("PAF-54", 1, None)
 
 
-def test_evolution_without_a_bench_does_nothing() -> None:
-    match = play(position(side(pokemon("TWM-95", energy=[P], tools=["PAR-178"]))), "attack:Evolution")
+@pytest.mark.parametrize(
+    ("bench", "picks", "searched"),
+    [
+        ([], [], False),
+        (["TWM-95"], [], False),
+        (["TWM-95", "MEW-151"], ["choose:bench1", "choose:bench2"], False),
+        (["TWM-95", "PAF-27"], ["choose:bench1", "choose:bench2"], True),
+        # Kirlia and Jellicent are none of the cards in this deck: that is what a search finds out.
+        (["SIT-68"], [], True),
+        (["{frillish}"], [], True),
+        (["{pidgey}"], [], True),
+    ],
+)
+def test_evolution_searches_and_shuffles_only_where_some_card_evolves_from_what_was_chosen(
+    bench: list[str], picks: list[str], searched: bool
+) -> None:
+    named = {f"{{{card.name.lower()}}}": card.id for card in CARDS}
+    yours = side(
+        pokemon("TWM-95", energy=[P], tools=["PAR-178"]),
+        *(named.get(card, card) for card in bench),
+        deck=[R, P, "SVE-4"],
+        top_known=3,
+    )
+    match = play(position(yours), "attack:Evolution", *picks)
+    assert bool(events(match, 0, "shuffle")) is searched
+    assert bool(own(match, 0)["deck_top"]) is not searched
     assert actor(match) == 1
     assert discard(match, 0) == ["PAR-178"]
 
