@@ -64,7 +64,9 @@ def _picked(
 
 def _wanted(observation: PtcgObservation, prompt: Prompt) -> str:
     if prompt.minimum_total:
-        return f"Choose cards that together provide {prompt.minimum_total} Energy, none of them superfluous."
+        return (
+            f"Choose cards that together provide at least {prompt.minimum_total} Energy, {prompt.most} cards at most."
+        )
     least, most = max(prompt.least - len(prompt.picks), 0), prompt.most - len(prompt.picks)
     more = " more" if prompt.picks else ""
     wanted = f"Choose {most}{more}." if least == most else f"Choose from {least} to {most}{more}."

@@ -101,7 +101,7 @@ class Situation:
     least: int = 0
     most: int = 0
     energy_to_pay: int = 0
-    """How much Energy the cards to be chosen must provide, none of them superfluous; 0 where that is not the matter."""
+    """How much Energy the cards to be chosen must provide; 0 where that is not the matter."""
     hand: tuple[HandCard, ...] = ()
     attacks: tuple[str, ...] = ()
     """Names of the attacks of the player's own Active Pokémon."""

@@ -158,7 +158,7 @@ def test_the_same_seeds_give_the_same_game() -> None:
 @pytest.mark.parametrize("protocol", ["tools", "json"])
 def test_it_reads_skills_where_there_is_a_library(protocol: str) -> None:
     skills = [{"name": name, "description": "b", "body": f"Read {name}."} for name in ("one", "two")]
-    played = play("messy", 60, {"skills": {"name": "l", "skills": skills}}, tool_protocol=protocol)
+    played = play("messy", 150, {"skills": {"name": "l", "skills": skills}}, tool_protocol=protocol)
     read = [one for decision in played.decisions for one in decision.attempt_log if one.tool == "activate_skill"]
     assert "answered" in {one.verdict for one in read}
     assert not [one for one in read if one.cause == "unknown_skill"]
