@@ -125,13 +125,17 @@ class GameText:
         self.happened(step.events)
 
     def happened(self, events: Events) -> None:
-        """Print every event as the player sees whose it is: the game is over and there is nobody to hide from."""
-        for of_seat in zip(*events, strict=True) if self._events else ():
+        """Print every event as the player sees whose it is: the game is over and there is nobody to hide from.
+
+        Without events only the headings are printed to which they give rise.
+        """
+        for of_seat in zip(*events, strict=True):
             event = of_seat[1 if of_seat[0].get("seat") == 1 else 0]
             turn = self._turn or 0
             # The action that ends a turn also begins the next one, with its draw.
             self._enter(self._turns_before + event["turn"] if event.get("event") == "turn" else turn)
-            print(f"    {event_text(event, self._names)}")
+            if self._events:
+                print(f"    {event_text(event, self._names)}")
             if event.get("event") == "sudden_death":
                 self._turns_before = turn
                 print("set-up")
