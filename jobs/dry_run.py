@@ -128,8 +128,8 @@ def lines(config: TournamentConfig) -> list[str]:
     return [
         "",
         *table,
-        *times,
         *_budget(_sum(found), config.budget.usd),
+        *times,
         "assumed: games as long as those of a scripted player against heuristic (one a harness and deck was played),",
         f"{OUTPUT_TOKENS} output tokens a call, no refused attempts, {BYTES_PER_TOKEN} bytes a token;",
         "the lower price is with all repeated input read from the endpoint's cache",
