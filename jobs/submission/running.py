@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any, Final, Protocol, Self
 
 from jobs.config import ExitCode
+from jobs.early import end_imports
 from jobs.submission.variables import PAD, place, unpack
 
 _FOR_GOOD: Final = (ExitCode.COMPLETE, ExitCode.BAD_CONFIG, ExitCode.VOID_GAMES)
@@ -35,6 +36,8 @@ class Store(Protocol):
 
 def main(argv: Sequence[str], store: Store | None = None) -> int:
     """Run the job that the first of ``argv`` names with the rest of them; returns its exit code."""
+    # From now on there is something to clear away when the job is stopped.
+    end_imports()
     told = os.environ.pop(PAD, None)
     if told is None:
         return _run(argv)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from types import ModuleType
 import pytest
 
 from jobs.config import composed_jobs
+from jobs.early import begin_imports
 from jobs.submission import running, variables
 from orchestrator.stop import StopSignals
 
@@ -25,6 +27,7 @@ def test_keys_and_variables_of_the_configuration_are_passed_on_and_no_others(
     monkeypatch.setenv("UNRELATED_KEY", "other")
     monkeypatch.setenv("STORAGE_KEY", "s3")
     agents = "agents=[{model: gpt_5_4, harness: minimal},{model: loopback, harness: minimal}]"
+    importlib.import_module("jobs.tournament")
     [(composed, config)] = composed_jobs("tournament", ["run=r", agents, "decks=[charizard_ex]"])
     assert variables.wanted(composed, config, ["STORAGE_KEY"]) == {
         "OPENROUTER_API_KEY": "sk-abc",
@@ -146,6 +149,27 @@ def test_a_job_that_is_stopped_leaves_no_variables(
         assert ended.value.code == 3
     assert store == {}
     assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_ctrl_c_while_the_jobs_own_modules_are_imported_leaves_no_variables(
+    sent: Callable[[], Memory], ending: Callable[[Callable[[], int]], None]
+) -> None:
+    store = sent()
+
+    def interrupted() -> int:
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, "it would end the process at once"
+        os.kill(os.getpid(), signal.SIGINT)
+        return 0
+
+    ending(interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        begin_imports()
+        with pytest.raises(KeyboardInterrupt):
+            running.main(["ending"], store)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert store == {}
 
 
 def test_variables_that_cannot_be_deleted_do_not_change_how_the_job_ended(
