@@ -1,4 +1,7 @@
-"""The texts of the system prompt: files beside this one, put together as the harness is configured."""
+"""The texts of the system prompt: files beside this one, put together as the harness is configured.
+
+A text whose name ends in ``_listed`` or ``_hidden`` is for harnesses with that mask only.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,6 @@ from collections.abc import Mapping
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-
-_NAMES = (
-    "role",
-    "rules",
-    "observation_structured",
-    "observation_raw",
-    "mask_listed",
-    "mask_hidden",
-    "pattern",
-    "pattern_no_queries",
-    "protocol_tools",
-    "protocol_json",
-    "protocol_legal",
-    "keys",
-    "history_none",
-    "skills",
-    "guidance",
-    "short",
-)
-_HIDDEN_NAMES = (*_NAMES, "picks_hidden")
 
 
 @cache
@@ -42,8 +25,10 @@ def prompt_for(name: str, listed: bool) -> str:
 @cache
 def prompts_digest(listed: bool) -> str:
     """16 hexadecimal digits that change with any text of harnesses that list legal actions, or of those that do not."""
-    names = _NAMES if listed else _HIDDEN_NAMES
-    text = "\0".join(f"{name}\0{prompt_for(name, listed)}" for name in names)
+    other = "_hidden" if listed else "_listed"
+    found = (file.name for file in files(__name__).iterdir())
+    names = sorted(name.removesuffix(".md") for name in found if name.endswith(".md"))
+    text = "\0".join(f"{name}\0{prompt(name)}" for name in names if not name.endswith(other))
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import conf
+from agents.llm import prompts
 from agents.llm.config import HarnessError, parse_harness
 from agents.llm.models import parse_model
 from agents.llm.prompts import prompt
@@ -70,6 +71,18 @@ def test_a_digest_changes_with_every_setting_and_is_the_same_for_the_same() -> N
         {"skills": {"name": "l", "skills": [{"name": "a", "description": "b", "body": "c"}]}},
     ]
     assert len({parse_harness(change).digest() for change in changes} | {base}) == len(changes) + 1
+
+
+@pytest.mark.parametrize("name", [file.stem for file in Path(prompts.__file__).parent.glob("*.md")])
+def test_a_digest_changes_with_every_text_that_its_mask_may_have_and_no_other(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = prompts.prompts_digest.__wrapped__
+    before = {mask: digest(mask == "listed") for mask in ("listed", "hidden")}
+    monkeypatch.setattr(prompts, "prompt", lambda one: "another text" if one == name else prompt(one))
+    changed = [mask for mask in before if digest(mask == "listed") != before[mask]]
+    last = name.rpartition("_")[2]
+    assert changed == ([last] if last in before else ["listed", "hidden"])
 
 
 @pytest.mark.parametrize(
