@@ -63,13 +63,11 @@ def _picked(
 
 
 def _wanted(observation: PtcgObservation, prompt: Prompt) -> str:
-    if prompt.minimum_total:
-        return (
-            f"Choose cards that together provide at least {prompt.minimum_total} Energy, {prompt.most} cards at most."
-        )
     least, most = max(prompt.least - len(prompt.picks), 0), prompt.most - len(prompt.picks)
     more = " more" if prompt.picks else ""
     wanted = f"Choose {most}{more}." if least == most else f"Choose from {least} to {most}{more}."
+    if prompt.minimum_total:
+        wanted = f"All picks together must provide at least {prompt.minimum_total} Energy, {prompt.most} cards at most."
     if not prompt.picks:
         return wanted
     return f"{wanted} {', '.join(label_of(observation, prompt, place) for place in prompt.picks)} is picked already."

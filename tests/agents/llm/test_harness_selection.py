@@ -118,6 +118,16 @@ def test_energy_for_a_retreat_is_paid_exactly() -> None:
     assert "Nothing was chosen" in str(refused(match, "SVE-2@active", "TEF-161@active"))
 
 
+def test_a_payment_that_is_too_small_is_told_what_all_of_it_must_provide_and_what_is_picked_already() -> None:
+    # One Fire Energy has to go whatever else does: Double Turbo Energy alone provides two of three.
+    radiant = pokemon("CRZ-20", energy=[FIRE, FIRE, "BRS-151"])
+    match = play(position(side(radiant, BIDOOF)), "retreat>bench1")
+    assert (choosing(match) or {})["picked"] == ["SVE-2@active"]
+    for least in ([], [FIRE]):
+        assert "at least 3 Energy, 3 cards at most. SVE-2@active is picked already." in str(refused(match, *least))
+    assert chosen(match, "Double Turbo Energy") == ["choose:BRS-151@active"]
+
+
 def test_pokemon_in_play_are_named_by_place_or_name() -> None:
     yours = side(CHARMANDER, hand=["PAL-265"])
     match = play(position(yours, side(CHARMANDER, BIDOOF, pokemon(CHARMANDER, damage=10), CHARMANDER)), "play:PAL-265")
