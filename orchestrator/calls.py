@@ -261,6 +261,8 @@ class GameCaller:
         self._game = game
         self._known = {(one.decision, one.call): one for one in known if one.seat == seat}
         self._decision = -1
+        self._too_long: list[Answer] = []
+        """Requests that were refused as such since the last reply."""
         self.answered_at: dict[int, int] = {}
         """When each call of the present decision was answered, in microseconds since 1970."""
 
@@ -286,13 +288,17 @@ class GameCaller:
             try:
                 reply = await self._calls.complete(self._model, request, self._game)
             except CallFailed as failure:
-                # What is told to the harness decides what it does next, so it is part of the game.
                 if failure.kind is FailureKind.CONTEXT_OVERFLOW:
-                    await self._commit(key, digest, {"failed": [failure.kind.value, str(failure), failure.retries]})
+                    told = {"failed": [failure.kind.value, str(failure), failure.retries]}
+                    self._too_long.append(self._answer(key, digest, told))
                 raise
             thinking = reply.latency
             now = self.answered_at[key.call] = now_microseconds()
-            await self._commit(key, digest, {"reply": reply.to_json(), "at": now}, _spending(reply))
+            # What the harness was told decides what it did next, so it is part of a game that goes on after it. A game
+            # that fails by it is tried again as it was before.
+            refused, self._too_long = self._too_long, []
+            answer = self._answer(key, digest, {"reply": reply.to_json(), "at": now})
+            await self._commit([*((one, Spending()) for one in refused), (answer, _spending(reply))])
             return reply
         finally:
             self._game.resume(thinking)
@@ -313,17 +319,17 @@ class GameCaller:
         self._game.took(reply.latency)
         return reply
 
-    async def _commit(
-        self, key: CallKey, digest: str, answer: Mapping[str, Any], spending: Spending | None = None
-    ) -> None:
+    def _answer(self, key: CallKey, digest: str, answer: Mapping[str, Any]) -> Answer:
         text = json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-        place = self._game.places[self._seat]
-        taken = Answer(self._seat, key.decision, key.call, place, digest, text)
-        entry = Answered(0, self._game_id, self._epoch, self._entrant, taken, spending or Spending())
+        return Answer(self._seat, key.decision, key.call, self._game.places[self._seat], digest, text)
+
+    async def _commit(self, answers: Iterable[tuple[Answer, Spending]]) -> None:
+        entries = [Answered(0, self._game_id, self._epoch, self._entrant, *answer) for answer in answers]
         # Till then a stop must not end the game: its lease would be given back, and the answer refused.
         self._game.requests += 1
         try:
-            await self._calls.desk.commit(entry)
+            for committed in [self._calls.desk.commit(entry) for entry in entries]:
+                await committed
         finally:
             self._game.requests -= 1
 

@@ -84,6 +84,31 @@ def test_a_request_that_was_too_long_is_known_to_be_when_the_game_is_played_agai
     assert caught.value.kind is FailureKind.CONTEXT_OVERFLOW
 
 
+def test_a_request_that_was_too_long_is_committed_with_the_next_reply_and_not_where_there_is_none() -> None:
+    async def run() -> None:
+        script = parse_script("context_overflow*2,ok,context_overflow")
+        async with LoopbackServer(Settings(script=script)) as server:
+            calls = WorkerCalls(None, "w")
+            asked = caller(calls, server.base_url)
+            for call in (0, 1):
+                async with asyncio.timeout(30):
+                    with pytest.raises(CallFailed):
+                        await asked(CallKey(0, call), REQUEST)
+            answered = asyncio.ensure_future(asked(CallKey(0, 2), REQUEST))
+            entries = await calls.desk.collect([])
+            told = [(one.answer.call, *json.loads(one.answer.answer)) for one in entries if isinstance(one, Answered)]
+            assert told == [(0, "failed"), (1, "failed"), (2, "reply", "at")]
+            taking = asyncio.ensure_future(calls.desk.collect([(entry.number, True) for entry in entries]))
+            await answered
+            with pytest.raises(CallFailed):
+                await asked(CallKey(1, 0), REQUEST)
+            assert not taking.done()
+            taking.cancel()
+            await calls.close()
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize("committed", [True, False])
 def test_an_agent_gets_a_reply_once_it_is_committed(committed: bool) -> None:
     async def talk(calls: WorkerCalls, url: str) -> None:

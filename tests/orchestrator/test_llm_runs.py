@@ -371,18 +371,28 @@ def test_an_endpoint_that_answers_one_game_after_the_other_with_failures_makes_o
 
 
 @pytest.mark.parametrize(("in_flight", "void"), [(1, 1), (4, 0)])
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("bad_request", "its endpoint refuses all that it is asked"),
+        ("context_overflow", "all that it is asked is too long for it"),
+    ],
+)
 def test_an_endpoint_that_refuses_everything_from_the_first_call_on_is_asked_no_further(
-    tmp_path: Path, in_flight: int, void: int
+    tmp_path: Path, fault: str, reason: str, in_flight: int, void: int
 ) -> None:
-    with Loopback("--script", "bad_request*1000") as server:
+    port = ("--port", str(free_port()))
+    with Loopback("--script", f"{fault}*1000", *port) as server:
         config = llm_tournament(tmp_path, agents(server), games=6, games_in_flight=in_flight)
         report = run_tournament(config, io.StringIO())
         assert (report.void, report.exit_code) == (void, 3)
-        assert report.paused[0].startswith(
-            "model loopback/weak is paused: its endpoint refuses all that it is asked: llm: "
-        )
+        assert report.paused[0].startswith(f"model loopback/weak is paused: {reason}: llm: ")
         assert "CallFailed" not in report.paused[0]
         assert server.requests <= LimitsConfig().max_attempts + in_flight
+    # Once the endpoint is mended, nothing is left of what it said.
+    with Loopback(*port):
+        report = run_tournament(config, io.StringIO())
+        assert (report.done, report.void, report.exit_code) == (6, void, 4 if void else 0)
 
 
 def test_waiting_for_an_endpoint_is_not_taken_for_standing_still(tmp_path: Path) -> None:
