@@ -113,10 +113,10 @@ def _fitting(observation: PtcgObservation, prompt: Prompt, item: str | int, list
         if not listed:
             raise Refused(Cause.ILLEGAL_ACTION, no_index(_quoted(item)))
         return [int(said)] if len(said) < 4 and int(said) < len(prompt.items) else []
-    return [place for place in everything if _is_named(observation, prompt, place, said, listed)]
+    return [place for place in everything if _is_named(observation, prompt, place, said)]
 
 
-def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: str, listed: bool) -> bool:
+def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: str) -> bool:
     found = item_action(observation.known, prompt, place)
     card = found.card if found.card >= 0 else found.target
     if card < 0:
@@ -125,16 +125,11 @@ def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: st
         # The candidate as it is listed: "2: PAF-7 Charmander, 3 copies"; or a card of the hand as that is shown.
         said = said.partition(":")[2].strip()
     label = plain(label_of(observation, prompt, place))
-    if same_name(said, CARDS[card]) or said.startswith(f"{label} "):
-        return True
-    return not listed and _is_shown(found, CARDS[card], said)
+    return same_name(said, CARDS[card]) or said.startswith(f"{label} ") or _is_shown(found, CARDS[card], said)
 
 
 def _is_shown(found: PtcgAction, card: Card, said: str) -> bool:
-    """Whether ``said`` is what observations say of a candidate: a name at a place, or a card of the hand and its kind.
-
-    Without a list there is no label that could be copied in its stead.
-    """
+    """Whether ``said`` is what observations say of a candidate: a name at a place, or a card of the hand and its kind."""
     name, at, place = said.partition("@")
     if at:
         return found.place != NOWHERE and place.strip() == place_key(found.place) and same_name(name.strip(), card)

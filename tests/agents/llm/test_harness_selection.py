@@ -134,6 +134,7 @@ def test_pokemon_in_play_are_named_by_place_or_name() -> None:
     assert chosen(match, "Bidoof") == ["choose:opponent.bench1"]
     assert chosen(match, "opponent.bench2") == ["choose:opponent.bench2"]
     assert chosen(match, "1: opponent.bench2 Charmander") == ["choose:opponent.bench2"]
+    assert chosen(match, "Charmander@opponent.bench2") == ["choose:opponent.bench2"]
     assert refused(match, "Charmander").cause is Cause.AMBIGUOUS
 
 
