@@ -123,7 +123,11 @@ def _from_version_2(run: Run, folder: Path | None, belongs_to: str, lease: Write
         _tell_usage_in_journal(folder / FILE_NAME, belongs_to, before.epoch, lease.epoch)
     parts = list(before.of(_CALLS))
     for index, part in enumerate(parts):
-        if _version(run, part) < _WITH_USAGE_TOLD:
+        version = _version(run, part)
+        if version:
+            # What a killed writer has left beside it would stand for the same rows twice.
+            _delete_held(run, part, lease)
+        if version < _WITH_USAGE_TOLD:
             name = part_name(lease.epoch, index + 1)
             prepared = run.prepare_part(_CALLS, _with_usage_told(run.read_part(_CALLS, part)), name)
             holds = (Held(part.name, 0, part.rows), *part.holds)
@@ -133,11 +137,16 @@ def _from_version_2(run: Run, folder: Path | None, belongs_to: str, lease: Write
             listed = {**before.parts, _CALLS: tuple(parts)}
             write_checkpoint(run.location, Checkpoint(lease.epoch, listed, before.writer))
             prepared.place()
-        there = run.location.child(_CALLS).sizes()
-        for gone in [held.name for held in parts[index].holds if f"{held.name}.parquet" in there]:
-            lease.check()
-            run.part_location(_CALLS, gone).delete()
+            _delete_held(run, parts[index], lease)
     run.write_manifest(replace(run.manifest, schema_version=SCHEMA_VERSION))
+
+
+def _delete_held(run: Run, part: Part, lease: WriterLease) -> None:
+    """Delete the files whose rows are in ``part``, which must be in place."""
+    there = run.location.child(_CALLS).sizes()
+    for gone in [held.name for held in part.holds if f"{held.name}.parquet" in there]:
+        lease.check()
+        run.part_location(_CALLS, gone).delete()
 
 
 def _parts(run: Run, kind: str, names: Sequence[str]) -> tuple[Part, ...]:
