@@ -16,7 +16,7 @@ from engine.ptcg.observation import PtcgObservation, observe
 from engine.ptcg.state import State
 from engine.ptcg.turn import begin, turn_actions
 
-VERSION = "1"
+VERSION = "2"
 """Changes whenever equal actions could lead to other states or keys than before."""
 
 OPTIONS: Mapping[str, object] = {"sudden_death": "play", "turn_cap": 400}
