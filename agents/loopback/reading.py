@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agents.loopback.sights import Sights, read_sights
+from agents.loopback.sights import CARD, Sights, mapping, read_sights
 
 QUERIES = ("query_card", "query_discard", "activate_skill")
 """The tools that only look something up."""
@@ -36,7 +36,6 @@ _TOOL_OF_CARD = {
     "Special Energy": "attach_energy",
 }
 
-_CARD = re.compile(r"\b[A-Z]{2,4}-\d{1,3}\b")
 _NUMBER = re.compile(r"\d+")
 _TOOL_LINE = re.compile(r"^- (\w+)\(([^)\n]*)\):", re.MULTILINE)
 _SKILL_LINE = re.compile(r"^- ([a-z0-9][a-z0-9_-]*): ", re.MULTILINE)
@@ -148,7 +147,7 @@ class Situation:
     def _tool(self, offer: Offer) -> str:
         if offer.kind in _TOOL_OF_KIND:
             return _TOOL_OF_KIND[offer.kind]
-        card = _CARD.search(offer.key)
+        card = CARD.search(offer.key)
         kind = self.kinds.get(card[0], "") if card else ""
         return _TOOL_OF_CARD.get(kind, "attach_energy" if offer.kind == "attach" else "use_item")
 
@@ -163,10 +162,10 @@ def read_situation(body: Mapping[str, Any]) -> Situation:
     written = [] if given else [match for message in messages[:1] for match in _TOOL_LINE.finditer(_text(message))]
     skills = [found for message in messages[:1] for found in _SKILL_LINE.findall(_text(message))]
     tools = dict(given) or {match[1]: tuple(re.findall(r"\w+", match[2])) for match in written}
-    you = _mapping(shown.get("you"))
-    choosing = _mapping(shown.get("choosing_card") or shown.get("choosing"))
+    you = mapping(shown.get("you"))
+    choosing = mapping(shown.get("choosing_card") or shown.get("choosing"))
     picked = [_picked(str(one)) for one in choosing.get("picked") or ()]
-    facts = _mapping(shown.get("cards"))
+    facts = mapping(shown.get("cards"))
     kinds = {card: str(told[1]) for card, told in facts.items() if len(told) > 1}
     hand = tuple(_hand(you.get("hand") or (), kinds))
     to_pay = _whole(choosing.get("energy_to_pay") or shown.get("energy_to_pay"))
@@ -186,8 +185,8 @@ def read_situation(body: Mapping[str, Any]) -> Situation:
         hand=hand,
         attacks=tuple(_attacks(_active(you), facts)),
         deck_count=_whole(you.get("deck_count", 60)),
-        used=frozenset(name for name, value in _mapping(you.get("used")).items() if value),
-        cards=tuple(dict.fromkeys(_CARD.findall(_text(messages[place])))) if messages else (),
+        used=frozenset(name for name, value in mapping(you.get("used")).items() if value),
+        cards=tuple(dict.fromkeys(CARD.findall(_text(messages[place])))) if messages else (),
         kinds=kinds | {card.card: card.kind for card in hand},
         refusals=sum(message.get("role") == "assistant" for message in later),
         said="\n".join(_said(message) for message in later if message.get("role") == "assistant"),
@@ -255,7 +254,7 @@ def _attached(active: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[C
     counts: dict[str, int] = {}
     names: dict[str, str] = {}
     for entry in active.get("energy") or ():
-        found = _CARD.search(str(entry))
+        found = CARD.search(str(entry))
         if found:
             counts[found[0]] = counts.get(found[0], 0) + 1
             names[found[0]] = f"{entry} {_name(found[0], facts)}"
@@ -287,14 +286,14 @@ def _name(card: str, facts: Mapping[str, Any]) -> str:
 def _hand(hand: Iterable[Any], kinds: Mapping[str, str]) -> Iterator[HandCard]:
     """Cards of a hand, written as ids or as ``0: Fire Energy (SVE-2), Basic Energy``."""
     for entry in hand:
-        found = _CARD.search(str(entry))
+        found = CARD.search(str(entry))
         if found:
             yield HandCard(found[0], kinds.get(found[0]) or str(entry).rpartition(", ")[2])
 
 
 def _active(you: Mapping[str, Any]) -> Mapping[str, Any]:
     in_play = you.get("active_and_bench") or [you.get("active")]
-    return _mapping(in_play[0]) if in_play else {}
+    return mapping(in_play[0]) if in_play else {}
 
 
 def _attacks(active: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[str]:
@@ -313,9 +312,9 @@ def _parts(key: str) -> dict[str, Any]:
 
 def _api_tools(tools: Iterable[Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
     for tool in tools:
-        function = _mapping(_mapping(tool).get("function"))
+        function = mapping(mapping(tool).get("function"))
         if isinstance(function.get("name"), str):
-            yield function["name"], tuple(_mapping(_path(function, "parameters", "properties")))
+            yield function["name"], tuple(mapping(_path(function, "parameters", "properties")))
 
 
 def _called(message: Mapping[str, Any]) -> list[str]:
@@ -329,12 +328,8 @@ def _said(message: Mapping[str, Any]) -> str:
 
 def _path(value: Any, *names: str) -> Any:
     for name in names:
-        value = _mapping(value).get(name)
+        value = mapping(value).get(name)
     return value
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _whole(value: Any) -> int:
@@ -344,5 +339,5 @@ def _whole(value: Any) -> int:
 def _text(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     if isinstance(content, list):
-        return "\n".join(str(_mapping(part).get("text", "")) for part in content)
+        return "\n".join(str(mapping(part).get("text", "")) for part in content)
     return content if isinstance(content, str) else ""

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_CARD = re.compile(r"\b[A-Z]{2,4}-\d{1,3}\b")
+CARD = re.compile(r"\b[A-Z]{2,4}-\d{1,3}\b")
+"""The id of a card."""
 _COUNT = re.compile(r"(\d+) ")
 
 Facts = Mapping[str, Any]
@@ -28,11 +29,11 @@ def read_sights(shown: Mapping[str, Any], facts: Facts) -> Sights:
     """What lies in the player's ``hand``, ``unseen``, ``deck_top`` and ``discard``; the places that are ``yours`` and
     ``theirs``; what is ``attached`` to the Pokémon there, with the Stadium. ``facts`` are those of cards, by id.
     """
-    you, opponent = _mapping(shown.get("you")), _mapping(shown.get("opponent"))
+    you, opponent = mapping(shown.get("you")), mapping(shown.get("opponent"))
     found = {zone: tuple(_cards(you.get(zone), facts)) for zone in ("hand", "unseen", "deck_top", "discard")}
     found["yours"], found["theirs"] = tuple(_places(you, "")), tuple(_places(opponent, "opponent."))
     attached = [*_attached(you, "", facts), *_attached(opponent, "opponent.", facts)]
-    stadium = _CARD.search(str(_mapping(shown.get("stadium")).get("card")))
+    stadium = CARD.search(str(mapping(shown.get("stadium")).get("card")))
     if stadium:
         attached.append(Sight(f"{stadium[0]}@stadium", 1, "Stadium"))
     found["attached"] = tuple(attached)
@@ -49,7 +50,7 @@ def _cards(written: Any, facts: Facts) -> Iterator[Sight]:
         else ((str(entry), _count(str(entry))) for entry in written or ())
     )
     for entry, count in entries:
-        card = _CARD.search(entry)
+        card = CARD.search(entry)
         if card:
             counts[card[0]] += count
             texts[card[0]] = _text(entry, card[0], facts)
@@ -68,7 +69,7 @@ def _text(entry: str, card: str, facts: Facts) -> str:
 
 def _pokemon(side: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     in_play = side.get("active_and_bench") or [side.get("active"), *(side.get("bench") or ())]
-    return [_mapping(pokemon) for pokemon in in_play if pokemon]
+    return [mapping(pokemon) for pokemon in in_play if pokemon]
 
 
 def _places(side: Mapping[str, Any], whose: str) -> Iterator[Sight]:
@@ -83,5 +84,6 @@ def _attached(side: Mapping[str, Any], whose: str, facts: Facts) -> Iterator[Sig
                 yield Sight(f"{card.label}@{whose}{pokemon.get('place')}", card.copies, f"{card.text}, {kind}")
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
+def mapping(value: Any) -> Mapping[str, Any]:
+    """``value``, or nothing where it is no JSON object."""
     return value if isinstance(value, Mapping) else {}
