@@ -129,7 +129,7 @@ def _is_named(observation: PtcgObservation, prompt: Prompt, place: int, said: st
 
 
 def _is_shown(found: PtcgAction, card: Card, said: str) -> bool:
-    """Whether ``said`` is what observations say of a candidate: a name at a place, or a card of the hand and its kind."""
+    """Whether ``said`` is what positions show of a candidate: a name at a place, or a card of the hand and its kind."""
     name, at, place = said.partition("@")
     if at:
         return found.place != NOWHERE and place.strip() == place_key(found.place) and same_name(name.strip(), card)
