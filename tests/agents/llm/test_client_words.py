@@ -8,13 +8,15 @@ import logging
 import pickle
 import traceback
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
 import pytest
 from chat import QUICK, CountingGate, model_at, request_of
+from clocks import Clock
 
-from agents.llm.client import OpenAIClient, without_key
+from agents.llm.client import Estimate, OpenAIClient, without_key
 from agents.llm.contract import CallFailed, ChatReply, FailureKind, Usage
 from agents.llm.models import ModelError
 
@@ -105,6 +107,28 @@ def test_a_wait_that_is_too_long_fails_the_call_at_once() -> None:
     assert "86400 s" in str(failed)
     # Nor does anybody else of the account wait for so long.
     assert gate.told == [None]
+
+
+def test_a_call_that_failed_tells_for_how_long_it_was_tried_its_wait_for_the_first_permit_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr("agents.llm.client.time", SimpleNamespace(monotonic=clock))
+
+    class SlowGate(CountingGate):
+        async def acquire(self, estimate: Estimate) -> CountingGate:
+            clock.now += 300
+            return await super().acquire(estimate)
+
+    def overloaded(request: httpx2.Request) -> httpx2.Response:
+        clock.now += 30
+        return httpx2.Response(503)
+
+    failed, _ = call(overloaded, SlowGate(), retry={**QUICK, "deadline_seconds": 50})
+    assert isinstance(failed, CallFailed)
+    # Two attempts of 30 seconds, and the wait for a permit between them.
+    assert (failed.retries, failed.unanswered) == (1, 360)
+    assert pickle.loads(pickle.dumps(failed)).unanswered == 360
 
 
 def test_waits_grow_are_drawn_and_end_growing() -> None:
