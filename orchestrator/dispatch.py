@@ -28,7 +28,7 @@ import pickle
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, Final
@@ -358,9 +358,8 @@ class Dispatcher:
                 self._staff.finished(worker_of[game_id], game_id)
             self._standing.decisions += sum(reply.decisions for reply in finished)
             self._set_pace([reply.seconds for reply in finished if not games[reply.game_id].waits])
-        under_way = {one.scheduled.game_id: one.scheduled.entrants for one in (*games.values(), *self._leases.tries())}
         for reply in replies:
-            if reply.pauses or self._is_away(reply, under_way):
+            if reply.pauses or self._is_away(reply, back):
                 self._pause(reply)
                 continue
             one = games.pop(reply.game_id)
@@ -380,14 +379,15 @@ class Dispatcher:
 
     # Failures
 
-    def _is_away(self, reply: Reply, under_way: Mapping[str, tuple[str, str]]) -> bool:
+    def _is_away(self, reply: Reply, back: Sequence[Lease]) -> bool:
         """Whether a call failed for no fault of its game (:meth:`Providers.is_away`).
 
-        ``under_way`` has the entrants of each game that is out or has just come back.
+        Games that have just come ``back`` count as being played like those that are out.
         """
         if not reply.entrant:
             return False
-        others = {name for game_id, names in under_way.items() if game_id != reply.game_id for name in names}
+        played = [*(one for lease in back for one in lease.tries), *self._leases.tries()]
+        others = {name for one in played if one.scheduled.game_id != reply.game_id for name in one.scheduled.entrants}
         kind = FailureKind(reply.cause)
         return self._providers.is_away(reply.entrant, kind, reply.unanswered, reply.game_id, others)
 
