@@ -115,7 +115,8 @@ def answers_of(config: TournamentConfig) -> list[tuple[int, int, int]]:
     """Seat, decision and call of all answers that the journal has for games in flight."""
     journal = journal_of(config)
     try:
-        return sorted(journal.execute("SELECT seat, decision, call FROM answers").fetchall())
+        in_flight = "SELECT seat, decision, call FROM answers WHERE game_id NOT IN (SELECT game_id FROM games)"
+        return sorted(journal.execute(in_flight).fetchall())
     finally:
         journal.close()
 

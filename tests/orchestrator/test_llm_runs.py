@@ -190,7 +190,8 @@ def test_a_budget_stops_a_run_between_two_decisions_and_a_higher_one_goes_on_wit
         assert report.paused[0].startswith("llm is paused: the budget is used up: a decision may cost $")
         assert "a higher budget.usd goes on" in report.paused[0]
         assert answers_without_a_decision(config) == []
-        of_it = [row["cost_usd"] for row in in_order[last - 2 :] if row["decision"] == in_order[last]["decision"]]
+        decision = [in_order[last][key] for key in ("game_id", "decision")]
+        of_it = [row["cost_usd"] for row in in_order if [row["game_id"], row["decision"]] == decision]
         assert spent(config) == pytest.approx(sum(begun) + sum(of_it))
         assert run_tournament(config, io.StringIO()).exit_code == 3
         assert server.requests == len(begun) + len(of_it), "the same budget again pays for nothing"
