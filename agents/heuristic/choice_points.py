@@ -13,7 +13,7 @@ from agents.heuristic.reading import Reading
 from agents.heuristic.texts import best_potential, potential, purpose
 from agents.heuristic.weights import Weights
 from engine.ptcg import modifiers
-from engine.ptcg.actions import DONE, OPPONENT, STADIUM_PLACE, PtcgAction
+from engine.ptcg.actions import DONE, OPPONENT, STADIUM_PLACE, PtcgAction, is_complete, prompt_actions
 from engine.ptcg.card import CARDS, Attack, Card, Trigger
 from engine.ptcg.state import ATTACHED_KIND, CARDS_KIND, NUMBER_KIND, POKEMON_KIND, Pokemon, Prompt
 
@@ -50,6 +50,8 @@ class ChoicePoints:
             return self._cards(legal)
         if kind == POKEMON_KIND:
             return [0.0 if action is DONE else self._pokemon(action) for action in legal]
+        if self._prompt.minimum_total:
+            return self._payments()
         if kind == ATTACHED_KIND:
             return [0.0 if action is DONE else self._attached(action) for action in legal]
         if kind == NUMBER_KIND:
@@ -251,6 +253,24 @@ class ChoicePoints:
         if self._prompt.least == 0 and self._attack is not None and _COSTLY.search(self._prompt.question):
             return self._paid_for_damage() - self._missed(action.card, holder) / 2.0
         return w.keep - self._missed(action.card, holder)
+
+    def _payments(self) -> list[float]:
+        """Points of what pays next: the less is missed of all that is paid in the end, the more."""
+        _, places = prompt_actions(self._reading.state, self._prompt)
+        return [self._weights.keep - self._price(self._prompt, place) for place in places]
+
+    def _price(self, prompt: Prompt, place: int) -> float:
+        """How much is missed of the cheapest payment that goes on with the item at ``place`` (−1: with no more)."""
+        if place < 0:
+            return 0.0
+        uid, card = prompt.items[place]
+        holder = self._reading.state.find(uid)
+        assert holder is not None
+        price = self._missed(card, holder)
+        picked = prompt.with_pick(place)
+        if is_complete(picked):
+            return price
+        return price + min(self._price(picked, after) for after in prompt_actions(self._reading.state, picked)[1])
 
     def _missed(self, index: int, holder: Pokemon) -> float:
         """How much an attached card is missed where it is taken off its Pokémon."""

@@ -503,7 +503,10 @@ CARDS = (
     ),
     Mutation("cards/crz.py", "ends_turn=True", "ends_turn=False", "Instant Charge does not end the turn"),
     Mutation(
-        "cards/crz.py", "modifiers.CANNOT_USE_ATTACK, 2,", "ops.CANNOT_USE_ATTACK, 1,", "Combustion Blast every turn"
+        "cards/crz.py",
+        "modifiers.CANNOT_USE_ATTACK, 2,",
+        "modifiers.CANNOT_USE_ATTACK, 1,",
+        "Combustion Blast every turn",
     ),
     Mutation("cards/crz.py", "owner = state.place(uid)[0]", "owner = frame.seat", "Lost Vacuum takes a Tool over"),
     Mutation("cards/crz.py", "blow.target is holder and ", "", "Carefree Countenance guards the others"),
@@ -511,7 +514,7 @@ CARDS = (
     Mutation(
         "cards/lor.py",
         "(modifiers.TWO_SLEEP_COINS, moves.FOREVER,",
-        "(moves.TWO_SLEEP_COINS, state.turn,",
+        "(modifiers.TWO_SLEEP_COINS, state.turn,",
         "Snorlax sleeps deeply for one Checkup",
     ),
     Mutation("cards/lor.py", "ops.draw_until(7)", "ops.draw_until(6)", "Gift Energy draws to 6"),
@@ -634,7 +637,7 @@ CARDS = (
         'conditions.basic_energy("L"), 6, 2',
         "Electric Generator looks at 6",
     ),
-    Mutation("cards/svi.py", "modifiers.CANNOT_ATTACK, 2", "ops.CANNOT_ATTACK, 1", "Photon Blaster every turn"),
+    Mutation("cards/svi.py", "modifiers.CANNOT_ATTACK, 2", "modifiers.CANNOT_ATTACK, 1", "Photon Blaster every turn"),
     Mutation("cards/tef.py", "NO_DAMAGE_OR_EFFECTS, 1)", "NO_DAMAGE_OR_EFFECTS, 3)", "Dig guards two turns late"),
     Mutation("cards/tef.py", "card.hp <= 70", "card.hp < 70", "Buddy-Buddy Poffin refuses 70 HP"),
     Mutation("cards/tef.py", "        and player.active is holder\n", "", "Heavy Baton on the Bench"),
@@ -659,7 +662,7 @@ CARDS = (
         'card.stage_name != "Basic"',
         "Hyper Aroma finds every Evolution",
     ),
-    Mutation("cards/wht.py", "modifiers.NO_ITEMS, 1", "ops.NO_ITEMS, 2", "Oceanic Gloom locks its own player"),
+    Mutation("cards/wht.py", "modifiers.NO_ITEMS, 1", "modifiers.NO_ITEMS, 2", "Oceanic Gloom locks its own player"),
 )
 
 MUTATIONS = (*RULES, *MODIFIERS, *MOVES, *OPERATIONS, *OBSERVATION, *DECKS_AND_POSITIONS, *CARDS)

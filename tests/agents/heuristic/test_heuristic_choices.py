@@ -7,7 +7,7 @@ from ptcg_play import play, pokemon, position, side
 
 CHARMANDER, CHARMELEON, CHARIZARD_EX, PIDGEY, BIDOOF = "PAF-7", "PAF-8", "PAF-54", "MEW-16", "CRZ-111"
 ROTOM_V, MANAPHY, RAICHU_V, MIRAIDON_EX = "CRZ-45", "BRS-41", "BRS-158", "SVI-253"
-FIRE, LIGHTNING, MIST = "SVE-2", "SVE-4", "TEF-161"
+FIRE, LIGHTNING, MIST, DOUBLE_TURBO, BIBAREL = "SVE-2", "SVE-4", "TEF-161", "BRS-151", "BRS-121"
 ULTRA_BALL, NEST_BALL, COLLAPSED_STADIUM, ARVEN, LOST_VACUUM = "PAF-91", "PAF-84", "BRS-137", "OBF-186", "CRZ-135"
 READY_CHARIZARD = pokemon(CHARIZARD_EX, under=[CHARMANDER, CHARMELEON], energy=[FIRE, FIRE])
 
@@ -59,6 +59,19 @@ def test_pays_a_retreat_with_the_energy_that_is_missed_least() -> None:
     you = side(pokemon(RAICHU_V, energy=[LIGHTNING, LIGHTNING, MIST]), READY_CHARIZARD)
     match = play(position(you, side(ROTOM_V, BIDOOF)), "retreat>bench1")
     assert first_choices(match)[f"choose:{MIST}@active"] >= 36
+
+
+def test_pays_no_more_than_a_retreat_costs() -> None:
+    # Fire comes before Lightning: after Lightning only the card that provides two is left, which is one too much.
+    bibarel = pokemon(BIBAREL, under=[BIDOOF], energy=[FIRE, LIGHTNING, DOUBLE_TURBO])
+    match = play(position(side(bibarel, READY_CHARIZARD), side(ROTOM_V, BIDOOF)), "retreat>bench1")
+    assert first_choices(match)[f"choose:{FIRE}@active"] >= 30
+    play(match, f"choose:{FIRE}@active")
+    assert first_choices(match)[f"choose:{LIGHTNING}@active"] >= 30
+    bibarel = pokemon(BIBAREL, under=[BIDOOF], energy=[DOUBLE_TURBO, DOUBLE_TURBO])
+    match = play(position(side(bibarel, READY_CHARIZARD), side(ROTOM_V, BIDOOF)), "retreat>bench1")
+    # The first one has to be paid, and is; a second one may be.
+    assert first_choices(match)["done"] >= 30
 
 
 def test_takes_tools_from_the_opponent_and_not_from_itself() -> None:
