@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 import ray
@@ -89,6 +90,12 @@ def test_a_client_of_a_cluster_looks_at_no_head() -> None:
     assert watch.ended is None
 
 
+def stands_still(process: int) -> bool:
+    """Whether all threads of the process are stopped."""
+    tasks = Path(f"/proc/{process}/task").glob("*/stat")
+    return all(task.read_text().rpartition(")")[2].split()[0] == "T" for task in tasks)
+
+
 def test_a_real_head_says_who_it_is_and_one_that_stands_still_says_nothing() -> None:
     with RayCluster(ClusterConfig(workers=1)):
         address = ray.get_runtime_context().gcs_address
@@ -96,6 +103,8 @@ def test_a_real_head_says_who_it_is_and_one_that_stands_still_says_nothing() -> 
         first = cluster_id(address)
         os.kill(server, signal.SIGSTOP)
         try:
+            # A thread of it may go on for a moment after the signal was sent.
+            wait_until(lambda: stands_still(server), "every thread of it has stopped")
             assert cluster_id(address) is None
         finally:
             os.kill(server, signal.SIGCONT)
