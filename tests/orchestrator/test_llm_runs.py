@@ -371,12 +371,11 @@ def test_an_endpoint_that_answers_one_game_after_the_other_with_failures_makes_o
         assert (report.done, report.void, report.exit_code) == (6, 1, 4)
 
 
-@pytest.mark.parametrize(("in_flight", "void"), [(1, 1), (4, 0)])
 @pytest.mark.parametrize(
-    ("fault", "reason"),
+    ("fault", "reason", "in_flight", "void"),
     [
-        ("bad_request", "its endpoint refuses all that it is asked"),
-        ("context_overflow", "all that it is asked is too long for it"),
+        ("bad_request", "its endpoint refuses all that it is asked", 4, 0),
+        ("context_overflow", "all that it is asked is too long for it", 1, 1),
     ],
 )
 def test_an_endpoint_that_refuses_everything_from_the_first_call_on_is_asked_no_further(
