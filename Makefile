@@ -16,7 +16,7 @@ demo: .venv/.demo  ## install what is needed, play a tournament on this machine 
 	$(BIN)/python -m jobs.tournament experiment=demo
 
 test: lint  ## install what is needed, check style and types, pass every test
-	$(BIN)/pytest -n 3
+	$(BIN)/pytest -n 3 --dist worksteal
 
 lint: .venv/.all
 	$(BIN)/ruff check .
