@@ -359,7 +359,7 @@ class Dispatcher:
             self._standing.decisions += sum(reply.decisions for reply in finished)
             self._set_pace([reply.seconds for reply in finished if not games[reply.game_id].waits])
         for reply in replies:
-            if reply.pauses or self._is_away(reply, back):
+            if reply.pauses or self._is_for_all(reply, back):
                 self._pause(reply)
                 continue
             one = games.pop(reply.game_id)
@@ -379,8 +379,8 @@ class Dispatcher:
 
     # Failures
 
-    def _is_away(self, reply: Reply, back: Sequence[Lease]) -> bool:
-        """Whether a call failed for no fault of its game (:meth:`Providers.is_away`).
+    def _is_for_all(self, reply: Reply, back: Sequence[Lease]) -> bool:
+        """Whether a call failed as every other one of its model would now (:meth:`Providers.call_failed`).
 
         Games that have just come ``back`` count as being played like those that are out.
         """
@@ -389,7 +389,7 @@ class Dispatcher:
         played = [*(one for lease in back for one in lease.tries), *self._leases.tries()]
         others = {name for one in played if one.scheduled.game_id != reply.game_id for name in one.scheduled.entrants}
         kind = FailureKind(reply.cause)
-        return self._providers.is_away(reply.entrant, kind, reply.unanswered, reply.game_id, others)
+        return self._providers.call_failed(reply.entrant, kind, reply.unanswered, reply.game_id, others)
 
     def _pause(self, reply: Reply) -> None:
         """Hold back all games of an entrant whose model can make no call."""

@@ -164,8 +164,10 @@ class Providers:
             self._paused.setdefault(name, line)
         return line
 
-    def is_away(self, entrant: str, kind: FailureKind, seconds: float, game_id: str, others: Collection[str]) -> bool:
-        """Whether the endpoint of ``entrant`` answers nobody: ``game_id`` is not to blame for a call that failed.
+    def call_failed(
+        self, entrant: str, kind: FailureKind, seconds: float, game_id: str, others: Collection[str]
+    ) -> bool:
+        """Take note of a call that failed; whether its endpoint answers nobody, so that ``game_id`` is not to blame.
 
         So it is where no call of the model was answered in the later half of the ``seconds`` for which this one was
         tried (at their beginning the endpoint may have been well), and ``others``, who play now in other games, have

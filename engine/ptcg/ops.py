@@ -416,20 +416,18 @@ def shuffle_this_into_deck(state: State, frame: Frame) -> None:
         moves.shuffle_into_deck(state, frame.seat, this)
 
 
-def ask_for_new_active(state: State, frame: Frame) -> None:
+def choose_new_active(state: State, frame: Frame) -> None:
     """Choose your new Active Pokémon where you have none, before any Pokémon is Knocked Out.
 
     What an attack does is completed first. Source: TPCi Rules Team, 2026-07-16, on an attacker that leaves its place.
     """
-    player = state.players[frame.seat]
-    bench = player.bench if player.active is None else []
-    prompts.ask_pokemon(state, frame, frame.seat, bench, "Choose your new Active Pokémon")
+    prompts.ask_new_active(state, frame, frame.seat)
 
 
 def place_new_active(state: State, frame: Frame) -> None:
-    """Move the chosen Pokémon to your Active Spot."""
+    """Move the chosen Pokémon, of either player, to the Active Spot of its side."""
     for uid in frame.picks:
-        moves.switch(state, frame.seat, uid)
+        moves.switch(state, state.place(uid)[0], uid)
 
 
 def choose_own_energy(count: int) -> Op:

@@ -57,6 +57,13 @@ def ask_pokemon(
     state.prompt = Prompt(seat, POKEMON_KIND, frame.card, question, items, (each,) * len(items), least, most)
 
 
+def ask_new_active(state: State, frame: Frame, seat: int) -> None:
+    """Let ``seat`` choose its new Active Pokémon where it has none."""
+    player = state.players[seat]
+    bench = player.bench if player.active is None else []
+    ask_pokemon(state, frame, seat, bench, "Choose your new Active Pokémon")
+
+
 def ask_attached(
     state: State,
     frame: Frame,

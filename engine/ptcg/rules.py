@@ -392,19 +392,9 @@ def _sudden_death(state: State) -> None:
 def _promote(first: bool) -> Op:
     def promote(state: State, frame: Frame) -> None:
         # The player whose turn comes next chooses first.
-        seat = 1 - state.to_move if first else state.to_move
-        player = state.players[seat]
-        if player.active is None and player.bench:
-            prompts.ask_pokemon(state, frame, seat, player.bench, "Choose your new Active Pokémon")
-        else:
-            frame.picks = ()
+        prompts.ask_new_active(state, frame, 1 - state.to_move if first else state.to_move)
 
     return promote
-
-
-def _place_promoted(state: State, frame: Frame) -> None:
-    for uid in frame.picks:
-        moves.switch(state, state.place(uid)[0], uid)
 
 
 KNOCK_OUTS = Program(
@@ -413,9 +403,9 @@ KNOCK_OUTS = Program(
         _discard_and_take_prizes,
         _decide,
         _promote(True),
-        _place_promoted,
+        ops.place_new_active,
         _promote(False),
-        _place_promoted,
+        ops.place_new_active,
     )
 )
 

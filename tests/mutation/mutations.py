@@ -458,7 +458,7 @@ CARDS = (
     Mutation("cards/asc.py", ".prizes) == 6", ".prizes) >= 5", "Lillie's Determination draws 8 with 5 Prizes"),
     Mutation("cards/asc.py", 'return "C" in', 'return "C" not in', "the Watchtower takes the others' Abilities"),
     Mutation("cards/asr.py", "ops.choose_own_energy(2)", "ops.choose_own_energy(1)", "Moonlight Shuriken discards 1"),
-    Mutation("cards/brs.py", ", ops.ask_for_new_active, ops.place_new_active", "", "Lumineon V is replaced last"),
+    Mutation("cards/brs.py", ", ops.choose_new_active, ops.place_new_active", "", "Lumineon V is replaced last"),
     Mutation(
         "cards/paf.py",
         "playable=conditions.deck_left,\n    effect=(ops.discard_hand",

@@ -36,7 +36,7 @@ pokemon(
             "WCC",
             damage="120",
             text="Shuffle this Pokémon and all cards attached to it into your deck.",
-            effect=(ops.damage(120), ops.shuffle_this_into_deck, ops.ask_for_new_active, ops.place_new_active),
+            effect=(ops.damage(120), ops.shuffle_this_into_deck, ops.choose_new_active, ops.place_new_active),
         ),
     ),
 )
