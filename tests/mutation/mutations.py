@@ -71,8 +71,8 @@ RULES = (
     Mutation("rules.py", "    state.prize_count = 1\n", "    state.prize_count = 2\n", "Sudden Death with 2 Prizes"),
     Mutation(
         "rules.py",
-        "seat = 1 - state.to_move if first else state.to_move",
-        "seat = state.to_move if first else 1 - state.to_move",
+        "1 - state.to_move if first else state.to_move",
+        "state.to_move if first else 1 - state.to_move",
         "the player whose turn ends promotes first",
     ),
     Mutation(
